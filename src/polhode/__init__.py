@@ -1,0 +1,55 @@
+"""polhode integrates rigid-body motion so that what nature conserves, the computer conserves too.
+
+Importing it turns JAX's 64-bit mode on, raises one limit of XLA's CPU compiler and, if
+no cache was chosen, keeps compiled programs on disk (see `polhode._startup`). Names are
+imported when first used, so `import polhode` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from polhode import _startup
+
+__version__ = "0.1.0"
+
+_startup.prepare()
+
+_HOME = {
+    "RigidBody": "mechanics",
+    "Potential": "mechanics",
+    "Torque": "mechanics",
+    "State": "mechanics",
+    "System": "mechanics",
+    "InputError": "mechanics",
+    "Vec3": "algebra",
+    "Mat3": "algebra",
+    "Quaternion": "algebra",
+    "exp": "algebra",
+    "log": "algebra",
+    "cayley": "algebra",
+    "Method": "methods",
+    "Traits": "methods",
+    "Step": "methods",
+    "simulate": "api",
+    "StepError": "simulation",
+    "Run": "results",
+    "Plots": "results",
+    "load": "results",
+    "claims": "verify",
+}
+_MODULES = ("algebra", "mechanics", "methods", "papers", "problems", "results", "solve", "verify")
+__all__ = ["__version__", *_HOME, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"polhode.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"polhode.{name}")
+    raise AttributeError(f"module 'polhode' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

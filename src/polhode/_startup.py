@@ -1,0 +1,65 @@
+"""What must be settled before JAX starts: 64-bit numbers, one XLA option, the disk cache.
+
+Importing polhode runs this once. JAX itself is not imported here, so that the command
+line answers at once; the settings go through the environment, or, where the user has
+imported JAX already, through its configuration.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+# XLA's CPU backend turns a loop into one native function only if it thinks the loop
+# small; its limit of 1024 bytes is far too low for a step (three to twenty times slower).
+LOOP_OPTION = "xla_cpu_small_while_loop_byte_threshold"
+_EXTRA = "--xla_backend_extra_options="
+
+
+def prepare() -> None:
+    _set_loop_option()
+    _set_jax("jax_enable_x64", True)
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ and not _jax_has("jax_compilation_cache_dir"):
+        import platformdirs
+
+        _set_jax("jax_compilation_cache_dir", platformdirs.user_cache_dir("polhode"))
+        _set_jax("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+
+def _set_loop_option() -> None:
+    flags = os.environ.get("XLA_FLAGS", "")
+    if LOOP_OPTION in flags:
+        return
+    if _backend_started():
+        warnings.warn(
+            "JAX had started before polhode was imported, so loops on the CPU run several times slower than they "
+            f"could. Import polhode first, or set XLA_FLAGS={_EXTRA}{LOOP_OPTION}=65536.",
+            stacklevel=4,
+        )
+        return
+    option = f"{LOOP_OPTION}=65536"
+    words = flags.split()
+    extra = [i for i, word in enumerate(words) if word.startswith(_EXTRA)]
+    if extra:
+        words[extra[-1]] += f",{option}"
+    else:
+        words.append(_EXTRA + option)
+    os.environ["XLA_FLAGS"] = " ".join(words)
+
+
+def _backend_started() -> bool:
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    return bridge is not None and bool(bridge.backends_are_initialized())
+
+
+def _jax_has(name: str) -> bool:
+    jax = sys.modules.get("jax")
+    return jax is not None and getattr(jax.config, name) is not None
+
+
+def _set_jax(name: str, value: object) -> None:
+    jax = sys.modules.get("jax")
+    if jax is not None:
+        jax.config.update(name, value)
+    os.environ[name.upper()] = str(value)

@@ -1,0 +1,81 @@
+"""`polhode methods` and `polhode problems`: tables made from what methods and problems declare."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from polhode.methods import Method, all_methods, method_of
+from polhode.problems import PROBLEMS, problem_of
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else 120)
+
+
+def _table(*headings: str) -> Table:
+    table = Table()
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
+def show_methods(name: str | None) -> None:
+    if name is not None:
+        _show_method(method_of(name))
+        return
+    table = _table("method", "order", "energy", "spatial momentum", "top: energy", "top: π₃", "symmetric", "what it is")
+    for method in all_methods().values():
+        t = method.traits
+        table.add_row(
+            method.name,
+            str(t.order),
+            t.energy,
+            t.spatial_momentum,
+            t.top_energy,
+            t.vertical_momentum,
+            "yes" if t.symmetric else "no",
+            _first_sentence(method),
+        )
+    _console().print(table)
+    print("exact: to round-off; bounded: oscillates without trend; drifts: moves away. The first two are for a free")
+    print("body, the next two for the heavy symmetric top. `polhode methods NAME` tells more of one.")
+
+
+def _first_sentence(method: Method) -> str:
+    return " ".join(inspect.getdoc(type(method)).split("\n\n")[0].split()).split(". ")[0].split(": ")[0].rstrip(".")  # type: ignore[union-attr]
+
+
+def _show_method(method: Method) -> None:
+    print(f"{method.name} ({type(method).__name__})\n")
+    print(inspect.getdoc(type(method)))
+    print(f"\nPaper: {method.paper}\n")
+    table = _table("trait", "claimed")
+    traits: dict[str, Any] = method.traits.__dict__
+    for trait, value in traits.items():
+        table.add_row(trait.replace("_", " "), {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value))
+    _console().print(table)
+    print("Each of these is tested: polhode.claims(method) runs the checks.")
+
+
+def show_problems(name: str | None) -> None:
+    if name is None:
+        table = _table("problem", "what it is", "paper", "parameters")
+        for problem in PROBLEMS.values():
+            table.add_row(problem.name, problem.title, problem.paper, ", ".join(p.name for p in problem.parameters))
+        _console().print(table)
+        print("`polhode problems NAME` lists the parameters; `polhode run NAME --set PARAMETER=VALUE` runs it.")
+        return
+    problem = problem_of(name)
+    module = inspect.getmodule(problem.make)
+    print(f"{problem.name}: {problem.title} (paper: {problem.paper})\n\n{inspect.getdoc(module)}\n")
+    table = _table("parameter", "default", "unit", "meaning")
+    for p in problem.parameters:
+        default = ", ".join(f"{v:g}" for v in p.default) if isinstance(p.default, tuple) else f"{p.default:g}"
+        table.add_row(p.name, default, p.unit, p.meaning)
+    _console().print(table)
+    print(f"Runs by default with {problem.method}, step {problem.step:g} s, until {problem.until:g} s.")

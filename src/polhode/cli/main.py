@@ -1,0 +1,113 @@
+"""`polhode run | methods | problems | papers | bench`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="polhode",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Integrates rigid-body motion so that what nature conserves, the computer conserves too.\n\n"
+    "Start with `polhode run heavy-top --plot top.png`, then `polhode methods` and `polhode problems`.",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
+
+
+@app.command(
+    epilog="Examples: `polhode run top.toml` · `polhode run heavy-top --method imidm --method akw --step 0.01 "
+    "--plot top.png` · `polhode run heavy-top --set spin=30 --out run.nc`"
+)
+def run(
+    source: Annotated[str, typer.Argument(metavar="FILE|PROBLEM", help="An input file (.toml), a saved run, or a problem.")],
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; 1,2,3 for three.")
+    ] = None,
+    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="A name, or module:Class; repeatable.")] = None,
+    step: Annotated[list[float] | None, typer.Option("--step", help="Length of a step (s); repeatable.")] = None,
+    until: Annotated[float | None, typer.Option("--until", help="Time to stop at (s).")] = None,
+    every: Annotated[int | None, typer.Option("--every", help="Save every so many steps.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr, .nc or .csv.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Integrate a file or a built-in problem, and say what was conserved."""
+    from polhode.cli.run import run_command
+
+    run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json)
+
+
+@app.command()
+def methods(name: Annotated[str | None, typer.Argument(help="One method, in detail.")] = None) -> None:
+    """The methods, and what each conserves."""
+    from polhode.cli.listing import show_methods
+
+    show_methods(name)
+
+
+@app.command()
+def problems(name: Annotated[str | None, typer.Argument(help="One problem, with its parameters.")] = None) -> None:
+    """The built-in problems: every example of the papers."""
+    from polhode.cli.listing import show_problems
+
+    show_problems(name)
+
+
+@app.command()
+def papers(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for an HTML report with the figures.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Recompute the papers' tables and figures beside what they print. Exit 1 if one that should agree does not."""
+    from polhode.cli.papers import papers_command
+
+    papers_command(ids or [], out, as_json)
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Which benchmarks; all if none is named.")] = None,
+    as_json: Json = False,
+) -> None:
+    """The benchmarks, with peers measured in the same run."""
+    from polhode.bench import bench_command
+
+    bench_command(names or [], as_json)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from polhode import __version__
+
+        typer.echo(f"polhode {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Bad input is exit code 2, a computation that failed is 1, both with a sentence on stderr."""
+    try:
+        app()
+    except (ValueError, RuntimeError) as error:
+        from polhode.mechanics import InputError
+        from polhode.simulation import StepError
+
+        if not isinstance(error, InputError | StepError):
+            raise
+        print(f"polhode: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, InputError) else 1)

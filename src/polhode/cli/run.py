@@ -1,0 +1,119 @@
+"""`polhode run`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from polhode.inputs import Case, case_of
+from polhode.mechanics import InputError
+from polhode.results.run import Run
+from polhode.simulation import Status, StepError
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def run_command(
+    source: str,
+    settings: list[str],
+    methods: list[str],
+    steps: list[float],
+    until: float | None,
+    every: int | None,
+    out: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    case = case_of(source, dict(_setting(s) for s in settings)).override(methods, steps, until, every)
+    chosen = case.chosen()
+    _check_places(out, plot)
+    warnings.showwarning = _show_notice
+    runs: list[Run] = []
+    errors: list[str] = []
+    for method, step in chosen:
+        try:
+            runs.append(case.run(method, step, progress=False if as_json else None))
+        except StepError as error:
+            runs.append(error.run)
+            errors.append(str(error))
+        if out is not None:
+            runs[-1].save(_numbered(out, runs[-1], len(chosen)))
+        if runs[-1].trajectory.status is Status.INTERRUPTED:
+            break
+    if plot is not None:
+        _draw(case, runs, plot)
+    if as_json:
+        print(json.dumps([run.summary() for run in runs]))
+    else:
+        _show(case, runs)
+    for message in errors:
+        print(f"polhode: {message}", file=sys.stderr)
+    if errors or not all(run.ok for run in runs):
+        sys.exit(1)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    try:
+        parts = [float(v) for v in value.split(",")]
+    except ValueError:
+        parts = []
+    if not equals or not name.strip() or not parts:
+        raise InputError(f"--set takes NAME=VALUE with a number, or several with commas; got {text!r}")
+    return name.strip(), parts[0] if len(parts) == 1 else parts
+
+
+def _check_places(out: Path | None, plot: Path | None) -> None:
+    """Before a long run, not after it."""
+    if out is not None:
+        from polhode.results.store import check_ending
+
+        check_ending(out)
+    if plot is not None:
+        if plot.suffix not in PICTURES:
+            raise InputError(f"--plot draws {', '.join(PICTURES)}; got {str(plot)!r}")
+        if not plot.absolute().parent.is_dir():
+            raise InputError(f"there is no folder {str(plot.parent)!r} to draw into; make it first")
+
+
+def _numbered(out: Path, run: Run, count: int) -> Path:
+    return out if count == 1 else out.with_name(f"{out.stem}-{run.method.name}-{run.step:g}{out.suffix}")
+
+
+def _draw(case: Case, runs: list[Run], plot: Path) -> None:
+    if len(runs) == 1:
+        runs[0].plot(plot)
+    else:
+        from polhode.results.compare import compare
+
+        compare(runs, case.name, plot)
+
+
+def _show(case: Case, runs: list[Run]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{case.name}: t = 0 to {runs[0].t[-1]:g} s", title_justify="left")
+    for heading in ("method", "step", "steps", "energy at start", "energy drift", "momentum drift", "iterations", "seconds"):
+        table.add_column(heading, justify="left" if heading == "method" else "right")
+    for run in runs:
+        s = run.summary()
+        table.add_row(
+            s["method"] + ("" if s["ok"] else " (stopped)"),
+            f"{s['step']:g}",
+            f"{s['steps']:,}",
+            f"{s['energy']['start']:.10g}",
+            f"{s['energy']['drift']:.2e}",
+            f"{s['spatial_momentum']['drift']:.2e}",
+            f"{s['iterations']:.2f}",
+            f"{s['seconds']:.3g}",
+        )
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    print("Drifts are the largest relative deviation over the saved samples, spatial momentum as a vector.")
+
+
+def _show_notice(message: Any, *_: Any, **__: Any) -> None:
+    print(f"polhode: {message}", file=sys.stderr)

@@ -1,0 +1,193 @@
+"""`Case`: everything a run needs, from an input file, a problem's name or a saved run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from polhode.algebra import exp
+from polhode.api import simulate
+from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
+from polhode.mechanics import InputError, Potential, RigidBody, Start, State, Torque
+from polhode.mechanics.checks import nearest, numbers
+from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
+from polhode.mechanics.loads import Load
+from polhode.methods import Method, method_of
+from polhode.problems import PROBLEMS, problem_of
+from polhode.results.run import Run
+
+
+@dataclass(frozen=True)
+class Case:
+    """What to run. `content` is the input as data, from which the same case can be made again."""
+
+    name: str
+    body: RigidBody
+    load: Load | None
+    start: Start
+    content: dict[str, Any]
+    methods: tuple[str, ...]
+    lengths: tuple[float, ...]  # of a step
+    until: float | None
+    steps: int | None
+    every: int
+
+    def override(
+        self,
+        methods: Iterable[str] = (),
+        lengths: Iterable[float] = (),
+        until: float | None = None,
+        every: int | None = None,
+    ) -> Case:
+        """With what the command line says instead."""
+        case = replace(
+            self,
+            methods=tuple(methods) or self.methods,
+            lengths=tuple(lengths) or self.lengths,
+            every=self.every if every is None else every,
+        )
+        return case if until is None else replace(case, until=until, steps=None)
+
+    def chosen(self) -> list[tuple[Method, float]]:
+        """Every method with every step; unknown ones are refused before anything runs."""
+        if not self.lengths:
+            raise InputError(f"{self.name}: [run] step is missing; give one there or with --step")
+        return [(method_of(name), h) for name in self.methods for h in self.lengths]
+
+    def run(self, method: Method, step: float, *, progress: bool | None = None) -> Run:
+        run = {"method": method.name, "step": step, "every": self.every}
+        run |= {"until": self.until} if self.steps is None else {"steps": self.steps}
+        return simulate(
+            self.body,
+            self.load,
+            self.start,
+            method=method,
+            step=step,
+            until=self.until,
+            steps=self.steps,
+            every=self.every,
+            progress=progress,
+            recipe={**self.content, "run": run},
+        )
+
+
+def case_of(source: str, settings: Mapping[str, Any] | None = None) -> Case:
+    """From a `.toml` file, a saved `.zarr`, `.nc` or `.csv`, or the name of a problem."""
+    settings = settings or {}
+    path = Path(source)
+    if path.suffix == ".toml" or (path.is_file() and path.suffix not in (".nc", ".csv")):
+        return _from_content(read_toml(path), source, settings)
+    if path.suffix in (".zarr", ".nc", ".csv"):
+        from polhode.results.store import load
+
+        recipe = load(path).attrs["recipe"]
+        if not recipe:
+            raise InputError(f"{source!r} was made from a Python function, so it cannot be run again from the file")
+        return _from_content(json.loads(recipe), source, settings)
+    if source not in PROBLEMS:
+        raise InputError(
+            f"{source!r} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "
+            f"Problems: {', '.join(PROBLEMS)}; files end in .toml"
+        )
+    return _from_content({"problem": source}, source, settings)
+
+
+def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]) -> Case:
+    file = check(data, source)
+    if file.problem is None:
+        if settings or file.parameters:
+            raise InputError(f"{source}: parameters belong to built-in problems; this input has no `problem`")
+        return _from_tables(file, data, source)
+    extra = [name for name in ("body", "start", "load") if getattr(file, name) is not None]
+    if extra:
+        raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
+    problem = problem_of(file.problem)
+    values = problem.filled({**(file.parameters or {}), **settings})
+    setup = problem.make(**values)
+    run = file.run
+    return Case(
+        problem.name,
+        setup.body,
+        setup.load,
+        setup.start,
+        {"problem": problem.name, "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}},
+        _tuple(run.method) if "method" in run.model_fields_set else (problem.method,),
+        _tuple(problem.step if run.step is None else run.step),
+        problem.until if run.until is None and run.steps is None else run.until,
+        run.steps,
+        run.every,
+    )
+
+
+def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Case:
+    for name in ("body", "start"):
+        if getattr(file, name) is None:
+            raise InputError(f"{source}: the table [{name}] is missing (or name a built-in `problem`)")
+    assert file.body is not None and file.start is not None
+    run = file.run
+    if run.until is None and run.steps is None:
+        raise InputError(f"{source}: [run] needs until (seconds) or steps (how many)")
+    content = {k: v for k, v in data.items() if k != "run"}
+    return Case(
+        Path(source).stem,
+        _body(file.body),
+        _load(file.load),
+        _start(file.start),
+        content,
+        _tuple(run.method),
+        () if run.step is None else _tuple(run.step),
+        run.until,
+        run.steps,
+        run.every,
+    )
+
+
+def _body(table: BodyTable) -> RigidBody:
+    shapes = ("inertia", "box", "ellipsoid", "cylinder", "points")
+    name = _one_of("body", table, shapes)
+    value = getattr(table, name)
+    if name == "inertia":
+        return RigidBody(value, allow_unphysical=table.allow_unphysical)
+    return getattr(RigidBody, name)(**value.model_dump())
+
+
+def _start(table: StartTable) -> Start:
+    attitude: Any = None
+    if table.attitude is not None:
+        kind = _one_of("start.attitude", table.attitude, ("exp", "quaternion", "matrix"))
+        attitude = getattr(table.attitude, kind)
+        if kind == "exp":
+            attitude = exp(numbers("start.attitude.exp", attitude, (3,)))
+        elif kind == "quaternion":
+            attitude = numbers("start.attitude.quaternion", attitude, (4,))
+        else:
+            attitude = numbers("start.attitude.matrix", attitude, (3, 3))
+    kind = _one_of("start", table, ("omega", "momentum", "spatial_momentum"))
+    return State.of(attitude=attitude, **{kind: getattr(table, kind)})
+
+
+def _load(table: LoadTable | None) -> Load | None:
+    loads: list[Load] = []
+    if table is not None and table.potential is not None:
+        loads.append(Potential(PotentialFormula.parse(str(table.potential))))
+    if table is not None and table.torque is not None:
+        if len(table.torque.value) != 3:
+            raise InputError(f"load.torque.value must be three expressions; got {len(table.torque.value)}")
+        loads.append(Torque(TorqueFormula.parse(str(v) for v in table.torque.value), frame=table.torque.frame))
+    if not loads:
+        return None
+    return loads[0] if len(loads) == 1 else loads[0] + loads[1]
+
+
+def _one_of(where: str, table: Any, names: tuple[str, ...]) -> str:
+    given = [name for name in names if getattr(table, name) is not None]
+    if len(given) != 1:
+        raise InputError(f"[{where}] needs exactly one of {', '.join(names)}; it has {', '.join(given) or 'none'}")
+    return given[0]
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list) else (value,)

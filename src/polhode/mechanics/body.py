@@ -1,0 +1,108 @@
+"""`RigidBody`: an inertia tensor, checked, with its principal axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import Mat3, Quaternion, Vec3
+from polhode.mechanics import shapes
+from polhode.mechanics.checks import InputError, numbers
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBody:
+    """A rigid body that turns about a fixed point or about its centre of mass.
+
+    `inertia` (kg m²) is three principal moments along the axes of the body frame, or a
+    symmetric 3x3 tensor in any body frame. A tensor is diagonalised here and every method
+    works in principal axes; what users give and get stays in their own body frame.
+    Moments that no mass distribution has (one larger than the sum of the others) are
+    refused unless `allow_unphysical=True`.
+    """
+
+    inertia: Any
+    allow_unphysical: bool = field(default=False, kw_only=True)
+    mass: float | None = field(default=None, kw_only=True)
+    centre: Any = field(default=None, kw_only=True)  # of mass, in the body frame
+
+    tensor: np.ndarray = field(init=False, repr=False)
+    moments: Vec3 = field(init=False, repr=False)
+    axes: Quaternion | None = field(init=False, repr=False)  # principal to body frame; None: they are the same
+
+    def __post_init__(self) -> None:
+        tensor = _tensor(self.inertia)
+        off_diagonal = tensor - np.diag(np.diag(tensor))
+        if off_diagonal.any():
+            values, vectors = np.linalg.eigh(tensor)
+            vectors = vectors * np.linalg.det(vectors)  # right-handed
+            axes = Quaternion.from_matrix(Mat3.of(vectors))
+        else:
+            values, axes = np.diag(tensor), None
+        _check_moments(values, self.inertia, self.allow_unphysical)
+        object.__setattr__(self, "tensor", tensor)
+        object.__setattr__(self, "moments", Vec3.of(values))
+        object.__setattr__(self, "axes", axes)
+
+    @classmethod
+    def box(cls, mass: float, size: Any, *, about: Any = (0, 0, 0)) -> RigidBody:
+        """A homogeneous box of edge lengths `size`, about a point of the body frame
+        whose origin is the box's centre."""
+        return cls._of(shapes.box(mass, size), about)
+
+    @classmethod
+    def ellipsoid(cls, mass: float, semi_axes: Any, *, about: Any = (0, 0, 0)) -> RigidBody:
+        """A homogeneous ellipsoid; three equal semi-axes make a sphere."""
+        return cls._of(shapes.ellipsoid(mass, semi_axes), about)
+
+    @classmethod
+    def cylinder(cls, mass: float, radius: float, height: float, *, about: Any = (0, 0, 0)) -> RigidBody:
+        """A homogeneous cylinder along the body's z axis; height 0 is a disk."""
+        return cls._of(shapes.cylinder(mass, radius, height), about)
+
+    @classmethod
+    def points(cls, masses: Any, positions: Any, *, about: Any = None) -> RigidBody:
+        """Point masses at `positions` (n x 3), about their centre of mass if no point is given."""
+        return cls._of(shapes.points(masses, positions), about)
+
+    @classmethod
+    def mesh(cls, vertices: Any, triangles: Any, *, density: float = 1.0, about: Any = None) -> RigidBody:
+        """A homogeneous solid bounded by triangles (n x 3 indices into `vertices`, seen
+        counter-clockwise from outside), about its centre of mass if no point is given."""
+        return cls._of(shapes.mesh(vertices, triangles, density), about)
+
+    @classmethod
+    def _of(cls, solid: shapes.Solid, about: Any) -> RigidBody:
+        point = solid.centre if about is None else numbers("about", about, (3,))
+        return cls(solid.inertia_about(point), mass=solid.mass, centre=solid.centre)
+
+
+def _tensor(inertia: Any) -> np.ndarray:
+    shape = np.shape(inertia)
+    if shape == (3,):
+        return np.diag(numbers("inertia", inertia, (3,)))
+    if shape != (3, 3):
+        raise InputError(
+            f"inertia must be 3 principal moments or a symmetric 3x3 tensor; got shape {shape}: {inertia!r}"
+        )
+    tensor = numbers("inertia", inertia, (3, 3))
+    skewness = np.abs(tensor - tensor.T).max()
+    if skewness > 1e-10 * np.abs(tensor).max():
+        raise InputError(
+            f"inertia must be symmetric; entries across the diagonal differ by up to {skewness:.3g}: {inertia!r}"
+        )
+    return (tensor + tensor.T) / 2
+
+
+def _check_moments(moments: np.ndarray, given: Any, allow_unphysical: bool) -> None:
+    if not (moments > 0).all():
+        raise InputError(f"inertia must be positive definite; its principal moments are {moments.tolist()}")
+    excess = 2 * moments.max() - moments.sum()
+    if excess > 1e-12 * moments.max() and not allow_unphysical:
+        raise InputError(
+            f"no body has principal moments {moments.tolist()}: the largest exceeds the sum of the other two by "
+            f"{excess:.3g} (triangle inequality). If this is meant, pass allow_unphysical=True (in a file: "
+            f"allow_unphysical = true under [body])"
+        )

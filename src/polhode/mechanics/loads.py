@@ -1,0 +1,215 @@
+"""Loads: potentials, torques, and sums of them, as functions of the user's own.
+
+A load answers two questions about attitude R (a `Mat3`, body to space), time t and
+angular velocity ω (body): its torque in body components, and its potential energy.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
+from polhode.mechanics.checks import InputError
+
+
+class Load:
+    """Base of every load. Loads add: `gravity + friction`."""
+
+    def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        """In body components."""
+        raise NotImplementedError
+
+    def energy(self, t: Scalar, R: Mat3) -> Scalar:
+        """The potential energy; 0 for a load that has none."""
+        return 0.0
+
+    @property
+    def conservative(self) -> bool:
+        """Whether all of the load is accounted for by `energy`, with no explicit time."""
+        return False
+
+    def __add__(self, other: Load) -> Load:
+        return Sum((self, other))
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Free(Load):
+    """No load."""
+
+    def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        return Vec3(0.0, 0.0, 0.0)
+
+    @property
+    def conservative(self) -> bool:
+        return True
+
+
+class _FromFunction(Load):
+    """Holds a function and the numbers passed to it by name. The function is part of
+    the compiled program; the numbers are not, so changing them compiles nothing."""
+
+    fn: Callable[..., Any]
+    parameters: dict[str, Any]
+
+    def __init__(self, fn: Callable[..., Any], **parameters: Any) -> None:
+        self.fn = fn
+        self.parameters = parameters
+        self._arity = self._count_arguments()
+
+    _allowed: tuple[str, ...] = ()
+
+    def _count_arguments(self) -> int:
+        kind = type(self).__name__
+        if not callable(self.fn):
+            raise InputError(f"{kind} needs a function of {', '.join(self._allowed)}; got {self.fn!r}")
+        arguments = [
+            p
+            for p in inspect.signature(self.fn).parameters.values()
+            if p.name not in self.parameters and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        least = sum(p.default is p.empty for p in arguments)
+        if not arguments or least > len(self._allowed):
+            raise InputError(
+                f"the function of a {kind} takes ({', '.join(self._allowed)}), or the first few of them, and the "
+                f"parameters given by name; this one takes ({', '.join(p.name for p in arguments)})"
+            )
+        return min(len(arguments), len(self._allowed)) if least == 0 else least
+
+    def _call(self, *values: Any) -> Any:
+        return self.fn(*values[: self._arity], **self.parameters)
+
+    def tree_flatten(self) -> Any:
+        names = tuple(sorted(self.parameters))
+        return [self.parameters[n] for n in names], (self.fn, names, self._static())
+
+    def _static(self) -> tuple[Any, ...]:
+        return ()
+
+    @classmethod
+    def tree_unflatten(cls, aux: Any, leaves: Any) -> Any:
+        fn, names, static = aux
+        load = object.__new__(cls)
+        load.fn = fn
+        load.parameters = dict(zip(names, leaves, strict=True))
+        load._arity = load._count_arguments()
+        for name, value in static:
+            setattr(load, name, value)
+        return load
+
+    def __repr__(self) -> str:
+        words = [getattr(self.fn, "__name__", repr(self.fn)), *(f"{k}={v!r}" for k, v in self.parameters.items())]
+        return f"{type(self).__name__}({', '.join(words)})"
+
+
+@jax.tree_util.register_pytree_node_class
+class Potential(_FromFunction):
+    """A potential energy U(R) or U(R, t) in joules; its torque follows by automatic differentiation.
+
+    `Potential(lambda R: 20 * R[2, 2])`, or with numbers that may change without compiling
+    anew, `Potential(lambda R, weight: weight * R[2, 2], weight=20.0)`.
+    """
+
+    _allowed = ("R", "t")
+
+    def energy(self, t: Scalar, R: Mat3) -> Scalar:
+        return self._call(R, t)
+
+    def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        """T_i = -dU along R skew(e_i), which is -rot(Rᵀ ∇U) of Vilmart (8)."""
+        R = jax.tree.map(jnp.asarray, R)
+        a, b, c = R.column(0), R.column(1), R.column(2)
+        zero = Vec3(*(jnp.zeros_like(entry) for entry in a))
+        turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of R skew(e_i)
+
+        def along(turn: tuple[Vec3, Vec3, Vec3]) -> Scalar:
+            return -jax.jvp(lambda R: jnp.asarray(self._call(R, t)), (R,), (Mat3.from_columns(*turn),))[1]
+
+        return Vec3(*(along(turn) for turn in turns))
+
+    @property
+    def conservative(self) -> bool:
+        return self._arity == 1
+
+
+@jax.tree_util.register_pytree_node_class
+class Torque(_FromFunction):
+    """A torque (N m) of (t), (t, R) or (t, R, ω), three components in the given frame,
+    "body" or "space"; ω is in body components (rad/s)."""
+
+    _allowed = ("t", "R", "omega")
+    frame: str = "body"
+
+    def __init__(self, fn: Callable[..., Any], *, frame: str = "body", **parameters: Any) -> None:
+        if frame not in ("body", "space"):
+            raise InputError(f"frame must be 'body' or 'space'; got {frame!r}")
+        super().__init__(fn, **parameters)
+        self.frame = frame
+
+    def _static(self) -> tuple[Any, ...]:
+        return (("frame", self.frame),)
+
+    def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        value = self._call(t, R, omega)
+        vector = value if isinstance(value, Vec3) else Vec3(*_three(value))
+        return vector if self.frame == "body" else R.T @ vector
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Sum(Load):
+    """Several loads at once."""
+
+    parts: tuple[Load, ...]
+
+    def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        total = Vec3(0.0, 0.0, 0.0)
+        for part in self.parts:
+            total = total + part.torque(t, R, omega)
+        return total
+
+    def energy(self, t: Scalar, R: Mat3) -> Scalar:
+        return sum(part.energy(t, R) for part in self.parts)
+
+    @property
+    def conservative(self) -> bool:
+        return all(part.conservative for part in self.parts)
+
+    def __add__(self, other: Load) -> Load:
+        return Sum((*self.parts, other))
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class InPrincipalAxes(Load):
+    """A load given in the user's body frame, as methods see it in principal axes."""
+
+    load: Load
+    axes: Quaternion  # principal axes to the user's body frame
+
+    def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        return self.axes.unrotate(self.load.torque(t, R @ self.axes.matrix().T, self.axes.rotate(omega)))
+
+    def energy(self, t: Scalar, R: Mat3) -> Scalar:
+        return self.load.energy(t, R @ self.axes.matrix().T)
+
+    @property
+    def conservative(self) -> bool:
+        return self.load.conservative
+
+
+def _three(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        if len(value) == 3:
+            return value
+        raise InputError(f"a torque has three components; its function returned {len(value)}")
+    array = jnp.asarray(value)
+    if array.shape[-1:] != (3,):
+        raise InputError(f"a torque has three components; its function returned an array of shape {array.shape}")
+    return (array[..., 0], array[..., 1], array[..., 2])

@@ -1,0 +1,84 @@
+"""`State`: attitude and body momentum; and `Start`, what a user says of the first one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode.algebra import Mat3, Quaternion, Vec3
+from polhode.mechanics.body import RigidBody
+from polhode.mechanics.checks import InputError, numbers, rotation_matrix, unit_quaternion
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class State:
+    """Where a body points and how it turns: the attitude R (body to space) as a unit
+    quaternion and the angular momentum Π in body components. Any batch shape."""
+
+    attitude: Quaternion
+    momentum: Vec3
+
+    @staticmethod
+    def of(
+        *, attitude: Any = None, omega: Any = None, momentum: Any = None, spatial_momentum: Any = None
+    ) -> Start:
+        """The start of a run. Exactly one of `omega` (rad/s, body components), `momentum`
+        (body) and `spatial_momentum`. `attitude`: a Quaternion, (w, x, y, z), a 3x3
+        rotation matrix or a scipy Rotation; the identity if not given. Leading axes are a batch."""
+        given = {"omega": omega, "momentum": momentum, "spatial_momentum": spatial_momentum}
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) != 1:
+            raise InputError(
+                f"give exactly one of omega, momentum, spatial_momentum; got {', '.join(named) or 'none of them'}"
+            )
+        turning = numbers(named[0], given[named[0]], (3,))
+        return Start(attitude_of(attitude), named[0], Vec3.of(turning))
+
+
+@dataclass(frozen=True)
+class Start:
+    """An attitude and one of omega, momentum, spatial momentum; a `State` once the body is known."""
+
+    attitude: Quaternion
+    kind: str
+    turning: Vec3
+
+    def on(self, body: RigidBody) -> State:
+        """The state of this body, in its own body frame."""
+        q, v = _broadcast(self.attitude, self.turning)
+        if self.kind == "omega":
+            return State(q, Mat3.of(body.tensor) @ v)
+        return State(q, v if self.kind == "momentum" else q.unrotate(v))
+
+
+def attitude_of(value: Any) -> Quaternion:
+    """A unit quaternion from any of the ways in which users give an attitude."""
+    if value is None:
+        return Quaternion.of((1.0, 0.0, 0.0, 0.0))
+    if hasattr(value, "as_quat"):
+        value = Quaternion.from_scipy(value)
+    if isinstance(value, Quaternion):
+        value = value.array
+    if isinstance(value, Mat3):
+        value = value.array
+    shape = np.shape(value)
+    if shape[-1:] == (4,):
+        return Quaternion.of(unit_quaternion("attitude", value))
+    if shape[-2:] == (3, 3):
+        return Quaternion.from_matrix(Mat3.of(rotation_matrix("attitude", value)))
+    raise InputError(
+        "attitude must be a quaternion (w, x, y, z), a 3x3 rotation matrix, a scipy Rotation, or polhode.exp of a "
+        f"rotation vector; got an array of shape {shape}: {value!r}"
+    )
+
+
+def _broadcast(q: Quaternion, v: Vec3) -> tuple[Quaternion, Vec3]:
+    try:
+        parts = np.broadcast_arrays(*q, *v)
+    except ValueError as error:
+        raise InputError(f"attitude and momentum have different batch shapes: {np.shape(q.w)}, {np.shape(v.x)}") from error
+    return Quaternion(*(p[()] for p in parts[:4])), Vec3(*(p[()] for p in parts[4:]))

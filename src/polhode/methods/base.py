@@ -1,0 +1,91 @@
+"""What a method is: a name, a paper, its traits, and `step`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import jax
+
+from polhode.algebra import Scalar, Vec3
+from polhode.mechanics import State, System
+from polhode.solve import FixedPoint, Newton, Report, Residual
+
+Conserved = Literal["exact", "bounded", "drifts"]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a method claims; every claim is tested, see `polhode.verify`.
+
+    "exact" is to round-off over 10⁵ steps; "bounded" oscillates without trend; "drifts"
+    moves away with time. The first group is about the free body, the second about the
+    heavy symmetric top.
+    """
+
+    order: int
+    energy: Conserved
+    spatial_momentum: Conserved
+    momentum_length: Conserved = "exact"
+    half_step_energy: bool = False  # the energy half a forward Euler step on is exact
+
+    top_energy: Conserved = "bounded"
+    vertical_momentum: Conserved = "exact"
+
+    symmetric: bool = True  # a step forward and a step back is the identity
+    poisson: bool = False
+    symplectic: bool = False
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Step:
+    """The result of a step: the new state and how its equations were solved."""
+
+    state: State
+    report: Report = field(default_factory=Report.explicit)
+
+
+@dataclass(frozen=True)
+class Method(ABC):
+    """A one-step method for `System`. Subclass it, set the four class variables and write
+    `step`; it then runs, plots and is tested for its traits as the built-in ones are.
+
+    A step is a pure function of components: it never raises, never prints, and holds no
+    state of its own, so it runs under jit, vmap and grad, on a batch, and on a GPU.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    traits: ClassVar[Traits]
+
+    @abstractmethod
+    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+        """From `state` at time t to t + h."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Fields that differ from their defaults, by name."""
+        values = {f: getattr(self, f) for f in self.__dataclass_fields__}
+        return {k: v for k, v in values.items() if v != getattr(type(self)(), k)}
+
+
+@dataclass(frozen=True)
+class Implicit(Method):
+    """A method whose step solves equations; `solver` says how."""
+
+    solver: Newton | FixedPoint = field(default_factory=Newton)
+
+    def solve_rotation(self, residual: Residual, guess: Vec3) -> tuple[Vec3, Report]:
+        """For the rotation vector of the step, an angle."""
+        return self.solver(residual, guess, guess.norm() + ANGLE_FLOOR)
+
+    def solve_momentum(self, system: System, residual: Residual, guess: Vec3, h: Scalar) -> tuple[Vec3, Report]:
+        """For a body momentum; a momentum of |I|/h turns the body by an angle of 1 in a step."""
+        return self.solver(residual, guess, guess.norm() + ANGLE_FLOOR * system.moments.norm() / abs(h))
+
+
+# A body at rest has no scale of its own. With Newton's tolerance of 1e-9 this accepts a
+# correction of 1e-16 radians, the round-off of any attitude.
+ANGLE_FLOOR = 1e-7

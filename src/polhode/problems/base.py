@@ -1,0 +1,67 @@
+"""What a built-in problem is: parameters with units, and a body, load and start made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polhode.mechanics import InputError, RigidBody, Start
+from polhode.mechanics.checks import nearest, numbers
+from polhode.mechanics.loads import Load
+
+Value = float | tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    default: Value
+    unit: str
+    meaning: str
+
+    def check(self, value: Any) -> Value:
+        """A number, or as many numbers as the default has."""
+        array = numbers(f"parameter {self.name!r}", value)
+        if array.shape != np.shape(self.default):
+            count = np.size(self.default)
+            raise InputError(f"parameter {self.name!r} is {count} number{'s' * (count > 1)}; got {value!r}")
+        return tuple(array.tolist()) if array.ndim else float(array)
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A problem with its parameters filled in."""
+
+    body: RigidBody
+    load: Load | None
+    start: Start
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A system from the papers, and how its paper ran it."""
+
+    name: str
+    title: str
+    paper: str
+    parameters: tuple[Parameter, ...]
+    make: Callable[..., Setup]
+    step: float
+    until: float
+    method: str = "imidm"
+
+    def filled(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Every parameter by name: those given, checked, and defaults for the rest."""
+        known = {p.name: p for p in self.parameters}
+        for name in given:
+            if name not in known:
+                raise InputError(
+                    f"problem {self.name!r} has no parameter {name!r}{nearest(name, known)} It has: {', '.join(known)}"
+                )
+        return {name: p.check(given[name]) if name in given else p.default for name, p in known.items()}
+
+    def setup(self, **given: Any) -> Setup:
+        return self.make(**self.filled(given))

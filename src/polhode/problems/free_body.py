@@ -1,0 +1,26 @@
+"""Torque-free motion of an asymmetric body (Krysl 5.1, after McLachlan & Zanna)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polhode.mechanics import RigidBody, State
+from polhode.problems.base import Parameter, Problem, Setup
+
+
+def _make(inertia: Any, omega: Any) -> Setup:
+    return Setup(RigidBody(inertia), None, State.of(omega=omega))
+
+
+FREE_BODY = Problem(
+    "free-body",
+    "Torque-free asymmetric body",
+    "krysl",
+    (
+        Parameter("inertia", (0.9144, 1.098, 1.66), "kg m²", "principal moments"),
+        Parameter("omega", (0.45549, 0.82623, 0.03476), "rad/s", "body angular velocity at the start"),
+    ),
+    _make,
+    step=0.1,
+    until=100.0,
+)

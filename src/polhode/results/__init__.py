@@ -1,0 +1,17 @@
+"""Trajectories as datasets, files and pictures."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from polhode.results.run import Run
+
+_LATER = {"Plots": "plots", "load": "store", "save": "store"}  # these import xarray, which takes its time
+__all__ = ["Plots", "Run", "load", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(importlib.import_module(f"polhode.results.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'polhode.results' has no attribute {name!r}")

@@ -1,0 +1,153 @@
+"""`Run`: a trajectory with its names, units, invariants, plots and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.mechanics import RigidBody, State
+from polhode.mechanics.invariants import angular_velocity, kinetic_energy, spatial_momentum
+from polhode.mechanics.loads import Load
+from polhode.methods import Method
+from polhode.simulation import Status, Trajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+    from polhode.results.plots import Plots
+
+
+@dataclass(frozen=True)
+class Run:
+    """What `simulate` returns. `dataset` for the numbers, `plot` to look at them, `save` to keep them."""
+
+    body: RigidBody
+    load: Load | None
+    method: Method
+    step: float
+    trajectory: Trajectory
+    recipe: dict[str, Any] | None = None  # enough to run it again, where that is possible
+
+    @property
+    def ok(self) -> bool:
+        return self.trajectory.status is Status.OK
+
+    @property
+    def state(self) -> State:
+        """Every sample: components of shape (samples, *batch), in the user's body frame."""
+        return self.trajectory.state
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the samples (s)."""
+        return self.trajectory.steps * self.step
+
+    @property
+    def steps(self) -> int:
+        return int(self.trajectory.steps[-1])
+
+    @cached_property
+    def omega(self) -> np.ndarray:
+        """Body angular velocity (rad/s), shape (samples, *batch, 3)."""
+        return angular_velocity(self.body, self.state).array
+
+    @cached_property
+    def kinetic(self) -> np.ndarray:
+        return np.asarray(kinetic_energy(self.body, self.state))
+
+    @property
+    def potential(self) -> np.ndarray:
+        return self.trajectory.potential
+
+    @property
+    def energy(self) -> np.ndarray:
+        """Kinetic plus potential energy (J); the Hamiltonian under a potential."""
+        return self.kinetic + self.potential
+
+    @cached_property
+    def spatial_momentum(self) -> np.ndarray:
+        """Shape (samples, *batch, 3)."""
+        return spatial_momentum(self.state).array
+
+    @property
+    def attitude(self) -> np.ndarray:
+        """Rotation matrices, shape (samples, *batch, 3, 3)."""
+        return self.state.attitude.matrix().array
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """xarray: named coordinates, units, and attributes enough to run it again."""
+        from polhode.results.dataset import dataset_of
+
+        return dataset_of(self)
+
+    @cached_property
+    def plot(self) -> Plots:
+        """`plot.energy()`, `plot.momentum()`, `plot.polhode()`, `plot.attitude()`, `plot()` for all."""
+        from polhode.results.plots import Plots
+
+        return Plots(self.dataset)
+
+    def save(self, path: str | Path) -> Path:
+        """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
+        from polhode.results.store import save
+
+        return save(self.dataset, path)
+
+    def drift(self, values: np.ndarray) -> float:
+        """Largest deviation from the start over the samples, relative to the size at the start."""
+        start = values[0]
+        vector = values.ndim > np.ndim(self.potential)
+        deviation = values - start
+        size = np.linalg.norm(start, axis=-1) if vector else np.abs(start)
+        far = np.linalg.norm(deviation, axis=-1) if vector else np.abs(deviation)
+        return float(np.max(far / np.where(size == 0, 1.0, size)))
+
+    def summary(self) -> dict[str, Any]:
+        """The record that `polhode run --json` prints for this run."""
+        last = State(*(_last(part) for part in (self.state.attitude, self.state.momentum)))
+        return {
+            "method": self.method.name,
+            "step": self.step,
+            "steps": self.steps,
+            "seconds": self.trajectory.seconds,
+            "final": {
+                "t": float(self.t[-1]),
+                "attitude": last.attitude.matrix().array.tolist(),
+                "momentum": last.momentum.array.tolist(),
+                "omega": angular_velocity(self.body, last).array.tolist(),
+                "observables": {},
+            },
+            "energy": {
+                "start": np.asarray(self.energy[0]).tolist(),
+                "end": np.asarray(self.energy[-1]).tolist(),
+                "drift": self.drift(self.energy),
+            },
+            "spatial_momentum": {"drift": self.drift(self.spatial_momentum)},
+            "iterations": self.trajectory.iterations,
+            "ok": self.ok,
+        }
+
+    def __repr__(self) -> str:
+        s = self.summary()
+        batch = self.potential.shape[1:]
+        return (
+            f"<polhode run: {self.method.name}, {self.steps} steps of {self.step:g} s to t = {self.t[-1]:g}"
+            f"{f', batch {batch}' if batch else ''}, {len(self.t)} samples\n"
+            f"  energy drift {s['energy']['drift']:.2e}, spatial momentum drift {s['spatial_momentum']['drift']:.2e}, "
+            f"{s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
+            f"  {self.trajectory.status.value}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>{self.dataset._repr_html_()}"
+
+
+def _last(part: Any) -> Any:
+    return type(part)(*(component[-1] for component in part))

@@ -1,0 +1,156 @@
+"""Iteration: the one place where implicit equations are solved.
+
+A method writes its residual, zero at the solution, and a guess; what comes back is the
+root and a `Report`. The root carries derivatives by the implicit function theorem (one
+linear solve, however many iterations were needed), forward and in reverse. Unknowns are
+pytrees of components of one batch shape; a batch is solved member by member, each frozen
+once it has converged, so its result does not depend on its neighbours.
+
+On a CPU iteration runs until converged. On a GPU a loop with a data-dependent end costs
+a launch and a check by the host each time, so a fixed number is unrolled there and the
+last correction reported. `mode` overrides this choice, which `runs_until_converged` makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from polhode.algebra import Mat3, Scalar, Vec3
+
+Residual = Callable[[Any], Any]
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Report:
+    """How an iteration ended, for each member of a batch."""
+
+    converged: Scalar  # bool
+    iterations: Scalar  # int
+    correction: Scalar  # the last correction, relative to the scale of the unknown
+
+    @classmethod
+    def explicit(cls) -> Report:
+        """Nothing was iterated."""
+        return cls(jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0))
+
+
+def runs_until_converged(mode: str) -> bool:
+    """The one place that decides between looping until converged and a fixed count."""
+    return mode == "converge" or (mode == "auto" and jax.default_backend() == "cpu")
+
+
+@dataclass(frozen=True)
+class _Iteration:
+    """Shared by `Newton` and `FixedPoint`: when to stop, and what to report."""
+
+    tolerance: float  # on the last correction, relative
+    limit: int  # of iterations, until converged
+    count: int  # of iterations, when fixed
+    mode: Literal["auto", "converge", "fixed"] = "auto"
+
+    def correction(self, residual: Residual, x: Any) -> Any:
+        raise NotImplementedError
+
+    def __call__(self, residual: Residual, guess: Any, scale: Scalar) -> tuple[Any, Report]:
+        """The root of `residual` near `guess`, and how it was reached. `scale` is the
+        size that corrections are compared with."""
+        guess = jax.tree.map(jnp.asarray, guess)
+        floor = jnp.finfo(jnp.float64).tiny
+
+        def solve(f: Residual, x: Any) -> tuple[Any, Report]:
+            advance = self._advance(f, scale + floor)
+            start = (x, jnp.full(jnp.shape(scale), jnp.inf), jnp.full(jnp.shape(scale), jnp.inf), self._zeros(scale))
+            if runs_until_converged(self.mode):
+                x, size, before, n = lax.while_loop(lambda s: jnp.any(self._unfinished(s)), advance, start)
+            else:
+                for _ in range(self.count):
+                    start = advance(start)
+                x, size, before, n = start
+            return x, Report(self._settled(size, before), n, size)
+
+        x, report = lax.custom_root(residual, guess, solve, solve_linear, has_aux=True)
+        return x, jax.tree.map(lax.stop_gradient, report)
+
+    @staticmethod
+    def _zeros(scale: Scalar) -> Any:
+        return jnp.zeros(jnp.shape(scale), dtype=int)
+
+    def _settled(self, size: Scalar, before: Scalar) -> Any:
+        """Within tolerance, or stalled by round-off a little above it."""
+        return (size <= self.tolerance) | ((size >= before) & (size <= 1e4 * self.tolerance) & (size < 1e-10))
+
+    def _unfinished(self, s: Any) -> Any:
+        _, size, before, n = s
+        return ~self._settled(size, before) & ~jnp.isnan(size) & (n < self.limit)
+
+    def _advance(self, f: Residual, scale: Scalar) -> Callable[[Any], Any]:
+        looping = runs_until_converged(self.mode)
+
+        def advance(s: Any) -> Any:
+            x, size, before, n = s
+            dx = self.correction(f, x)
+            new = jax.tree.map(lambda a, b: a - b, x, dx)
+            new_size = _norm(dx) / scale
+            if not looping or jnp.shape(size) == ():
+                return new, new_size, size, n + 1
+            go = self._unfinished(s)
+            frozen = jax.tree.map(lambda a, b: jnp.where(go, a, b), (new, new_size, size), (x, size, before))
+            return (*frozen, n + go)
+
+        return advance
+
+
+@dataclass(frozen=True)
+class Newton(_Iteration):
+    """Newton's method, the Jacobian by automatic differentiation at every iteration.
+
+    Convergence is quadratic: a last correction of 1e-9 leaves an error at round-off.
+    """
+
+    tolerance: float = 1e-9
+    limit: int = 50
+    count: int = 4
+
+    def correction(self, residual: Residual, x: Any) -> Any:
+        y, jvp = jax.linearize(residual, x)
+        return solve_linear(jvp, y)
+
+
+@dataclass(frozen=True)
+class FixedPoint(_Iteration):
+    """x <- x - residual(x), for residuals of the form x - g(x) with g a contraction."""
+
+    tolerance: float = 2e-16
+    limit: int = 200
+    count: int = 12
+
+    def correction(self, residual: Residual, x: Any) -> Any:
+        return residual(x)
+
+
+def solve_linear(g: Callable[[Any], Any], b: Any) -> Any:
+    """The x with g(x) = b, for a linear g on a pytree of components."""
+    leaves, tree = jax.tree.flatten(b)
+    one, zero = jnp.ones_like(leaves[0]), jnp.zeros_like(leaves[0])
+    n = len(leaves)
+    columns = [
+        jax.tree.leaves(g(jax.tree.unflatten(tree, [one if i == j else zero for i in range(n)]))) for j in range(n)
+    ]
+    if n == 3:
+        solution = list(Mat3.from_columns(*(Vec3(*c) for c in columns)).solve(Vec3(*leaves)))
+    else:
+        matrix = jnp.stack([jnp.stack(c, axis=-1) for c in columns], axis=-1)
+        x = jnp.linalg.solve(matrix, jnp.stack(leaves, axis=-1)[..., None])[..., 0]
+        solution = [x[..., i] for i in range(n)]
+    return jax.tree.unflatten(tree, solution)
+
+
+def _norm(x: Any) -> Scalar:
+    return jnp.sqrt(sum(leaf * leaf for leaf in jax.tree.leaves(x)))
