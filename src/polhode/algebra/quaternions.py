@@ -99,6 +99,11 @@ class Quaternion:
         s = 1.0 / self.norm()
         return Quaternion(self.w * s, self.x * s, self.y * s, self.z * s)
 
+    def renormalized(self) -> Quaternion:
+        """Back to unit length from within round-off of it, without a root or a division."""
+        s = 1.5 - 0.5 * (self.w * self.w + self.vector.norm2())
+        return Quaternion(self.w * s, self.x * s, self.y * s, self.z * s)
+
     def rotate(self, v: Vec3) -> Vec3:
         """R v, as v plus an increment: what round-off there is scales with the angle."""
         u = self.vector

@@ -12,19 +12,20 @@ app = typer.Typer(
     name="polhode",
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Integrates rigid-body motion so that what nature conserves, the computer conserves too.\n\n"
-    "Start with `polhode run heavy-top --plot top.png`, then `polhode methods` and `polhode problems`.",
+    "Start with polhode run heavy-top --plot top.png, then polhode methods and polhode problems.",
 )
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
 
 
 @app.command(
-    epilog="Examples: `polhode run top.toml` · `polhode run heavy-top --method imidm --method akw --step 0.01 "
-    "--plot top.png` · `polhode run heavy-top --set spin=30 --out run.nc`"
+    epilog="Examples:\n\n\b\npolhode run top.toml\n"
+    "polhode run heavy-top --method imidm --method akw --step 0.01 --plot top.png\n"
+    "polhode run heavy-top --set spin=30 --until 60 --every 100 --out run.nc"
 )
 def run(
     source: Annotated[str, typer.Argument(metavar="FILE|PROBLEM", help="An input file (.toml), a saved run, or a problem.")],

@@ -34,8 +34,6 @@ class Traits:
     vertical_momentum: Conserved = "exact"
 
     symmetric: bool = True  # a step forward and a step back is the identity
-    poisson: bool = False
-    symplectic: bool = False
 
 
 @jax.tree_util.register_dataclass

@@ -33,7 +33,7 @@ def explicit_end(system: System, state: State, A: Vec3, T: Vec3, h: Scalar) -> V
 
 @dataclass(frozen=True)
 class RigPos(Method):
-    """Explicit: W⁺ = W¹, R⁺ = R_h exp(h/2 W¹). On the heavy top it gains energy, at a rate of order h³."""
+    """Solfec's explicit scheme: W⁺ = W¹, R⁺ = R_h exp(h/2 W¹). On the heavy top it gains energy, at a rate of order h³."""
 
     name = "rig_pos"
     paper = PAPER
@@ -55,7 +55,7 @@ class RigPos(Method):
 
 @dataclass(frozen=True)
 class RigNeg(Method):
-    """Explicit, momentum-conserving: R⁺ as RIG_POS, J W⁺ = exp(-h/2 W¹)(A + h T).
+    """Solfec's explicit, momentum-conserving scheme: R⁺ as RIG_POS, J W⁺ = exp(-h/2 W¹)(A + h T).
     On the heavy top it loses energy, at a rate of order h³."""
 
     name = "rig_neg"
@@ -72,7 +72,7 @@ class RigNeg(Method):
 
 @dataclass(frozen=True)
 class RigImp(Implicit):
-    """Solves exp(h/2 W⁺) J W⁺ = A + h T; R⁺ = R_h exp(h/2 W⁺). Energy oscillates without drift;
+    """Solfec's implicit scheme: solves exp(h/2 W⁺) J W⁺ = A + h T; R⁺ = R_h exp(h/2 W⁺). Energy oscillates without drift;
     the same map as TRAPM on free motion. Explicit in the torque, so one evaluation a step."""
 
     name = "rig_imp"

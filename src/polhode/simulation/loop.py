@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -58,7 +58,9 @@ def run_block(
     def step(carry: Any) -> Any:
         state, n, _, iterations, worst, ok, _ = carry
         result = method.step(system, state, t0 + n * h, h)
-        new, report = result.state, _broadcast(result.report, shape)
+        # Round-off in the length of the quaternion would add up, and not at random.
+        new = replace(result.state, attitude=result.state.attitude.renormalized())
+        report = _broadcast(result.report, shape)
         ok = report.converged & _finite(new)
         good = jnp.all(ok)
         state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, state)
