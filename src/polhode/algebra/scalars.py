@@ -19,6 +19,7 @@ import numpy as np
 Scalar = Any  # float, numpy array, JAX array or mpmath number; one batch shape in one vector
 
 _SERIES_BELOW = 2.0  # in x = angle squared
+_TINY = 1e-300  # keeps √x away from zero, and changes nothing else
 _SERIES_TERMS = 12  # the first one left out is below 2**12 / 24! = 7e-21
 
 
@@ -56,47 +57,71 @@ def where(condition: Any, yes: Scalar, no: Scalar) -> Scalar:
 
 
 def stumpff(k: int, x: Scalar) -> Scalar:
-    """c_k(x) = 1/k! - x/(k+2)! + x²/(k+4)! - ..., with x an angle squared.
+    """c_k(x) = 1/k! - x/(k+2)! + x²/(k+4)! - ..., with x >= 0 an angle squared.
 
     c_0 = cos √x, c_1 = sin √x / √x, c_2 = (1 - cos √x)/x, c_3 = (√x - sin √x)/x^(3/2).
-    Entire in x, so exp, dexp and their derivatives need no case at zero angle:
-    c_k' = (k c_(k+2) - c_(k+1)) / 2.
+    Entire in x, so exp, dexp and all their derivatives need no case at zero angle.
     """
     if isinstance(x, jax.Array):
-        return _stumpff_jax(k, x)
+        return _derivative_jax(k, 0, x)
     if is_mpmath(x):
         return _stumpff_mpmath(k, x)
-    return _stumpff_closed(k, x)
+    return _derivative(k, 0, x)
 
 
-def _horner(k: int, x: Scalar) -> Scalar:
-    total = (-1.0) ** (_SERIES_TERMS - 1) / math.factorial(2 * (_SERIES_TERMS - 1) + k)
-    for n in range(_SERIES_TERMS - 2, -1, -1):
-        total = total * x + (-1.0) ** n / math.factorial(2 * n + k)
+def _derivative(k: int, n: int, x: Scalar) -> Scalar:
+    """The n-th derivative of c_k."""
+    if n == 0 and k < 2:  # no cancellation: these need no series
+        return _closed([0.0] * k + [1.0], x + _TINY)
+    small = x < _SERIES_BELOW
+    return where(small, _series(k, n, x), _closed(_combination(k, n), where(small, _SERIES_BELOW, x)))
+
+
+_derivative_jax = jax.custom_jvp(_derivative, nondiff_argnums=(0, 1))
+
+
+@_derivative_jax.defjvp
+def _derivative_jvp(k: int, n: int, primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    return _derivative_jax(k, n, x), _derivative_jax(k, n + 1, x) * dx
+
+
+def _series(k: int, n: int, x: Scalar) -> Scalar:
+    terms = [
+        (-1.0) ** j * math.perm(j, n) / math.factorial(2 * j + k) for j in range(n, n + _SERIES_TERMS)
+    ]
+    total = terms.pop()
+    while terms:
+        total = total * x + terms.pop()
     return total
 
 
-def _stumpff_closed(k: int, x: Scalar) -> Scalar:
-    small = x < _SERIES_BELOW
-    large = where(small, _SERIES_BELOW, x)  # keeps the unused branch finite
-    root = sqrt(large)
-    if k % 2 == 0:
-        value = cos(root)
-    else:
-        value = sin(root) / root
-    for j in range(k % 2, k, 2):
-        value = (1.0 / math.factorial(j) - value) / large
-    return where(small, _horner(k, x), value)
+def _combination(k: int, n: int) -> list[float]:
+    """The n-th derivative of c_k as coefficients of c_0, c_1, ..., by c_k' = (k c_(k+2) - c_(k+1)) / 2."""
+    weights = [0.0] * k + [1.0]
+    for _ in range(n):
+        slopes = [0.0] * (len(weights) + 2)
+        for j, w in enumerate(weights):
+            slopes[j + 1] -= w / 2
+            slopes[j + 2] += w * j / 2
+        weights = slopes
+    return weights
 
 
-_stumpff_jax = jax.custom_jvp(_stumpff_closed, nondiff_argnums=(0,))
-
-
-@_stumpff_jax.defjvp
-def _stumpff_jvp(k: int, primals: Any, tangents: Any) -> Any:
-    (x,), (dx,) = primals, tangents
-    slope = 0.5 * (k * _stumpff_jax(k + 2, x) - _stumpff_jax(k + 1, x)) if k else -0.5 * _stumpff_jax(1, x)
-    return _stumpff_jax(k, x), slope * dx
+def _closed(weights: list[float], x: Scalar) -> Scalar:
+    """Σ weights_j c_j(x) from cos and sin, upwards by c_(j+2) = (1/j! - c_j)/x."""
+    root = sqrt(x)
+    total = None
+    for parity, value in ((0, lambda: cos(root)), (1, lambda: sin(root) / root)):
+        if not any(weights[parity::2]):
+            continue
+        c = value()
+        for j in range(parity, len(weights), 2):
+            if weights[j]:
+                total = weights[j] * c if total is None else total + weights[j] * c
+            if any(weights[j + 2 :: 2]):
+                c = (1.0 / math.factorial(j) - c) / x
+    return total
 
 
 def _stumpff_mpmath(k: int, x: Any) -> Any:

@@ -35,17 +35,18 @@ class SWC1(Implicit):
         q0, Pi0 = state.attitude, state.momentum
         Omega0 = system.omega(Pi0)
 
-        def end(Psi: Vec3) -> Vec3:
+        def end(Psi: Vec3) -> State:
             half = exp(Psi / 2)
             T = system.torque(t + h / 2, q0 * half, Psi / h)
-            return exp(Psi).unrotate(Pi0) + h * half.unrotate(T)
+            turn = half * half
+            return State(q0 * turn, turn.unrotate(Pi0) + h * half.unrotate(T))
 
         def residual(Psi: Vec3) -> Vec3:
-            return Psi - h / 2 * (Omega0 + system.omega(end(Psi)))
+            return Psi - h / 2 * (Omega0 + system.omega(end(Psi).momentum))
 
         guess = rotation_guess(system, state, t, h)
         Psi, report = self.solve_rotation(residual, guess)
-        return Step(State(q0 * exp(Psi), end(Psi)), report)
+        return Step(end(Psi), report)
 
 
 @dataclass(frozen=True)

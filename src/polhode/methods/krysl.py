@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polhode.algebra import Scalar, Vec3, exp
+from polhode.algebra import Quaternion, Scalar, Vec3, exp
 from polhode.mechanics import State, System
 from polhode.methods.base import Implicit, Step, Traits
 
@@ -134,14 +134,16 @@ class IMIDM(Implicit):
     def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
 
-        def torque(Psi: Vec3) -> Vec3:
-            return system.torque(t + h / 2, q0 * exp(Psi / 2), Psi / h)
+        def middle(Psi: Vec3) -> tuple[Quaternion, Vec3, Vec3]:
+            """exp[Ψ/2], exp[-Ψ/2] Π₀ and T."""
+            half = exp(Psi / 2)
+            return half, half.unrotate(Pi0), system.torque(t + h / 2, q0 * half, Psi / h)
 
         def residual(Psi: Vec3) -> Vec3:
-            return Psi - h * system.omega(exp(Psi / 2).unrotate(Pi0) + h / 2 * torque(Psi))
+            _, Pi, T = middle(Psi)
+            return Psi - h * system.omega(Pi + h / 2 * T)
 
         guess = h * system.omega(Pi0 + h / 2 * rate(system, t, state))
         Psi, report = self.solve_rotation(residual, guess)
-        half = exp(Psi / 2)
-        Pi1 = half.unrotate(half.unrotate(Pi0) + h * torque(Psi))
-        return Step(State(q0 * half * half, Pi1), report)
+        half, Pi, T = middle(Psi)
+        return Step(State(q0 * half * half, half.unrotate(Pi + h * T)), report)

@@ -64,23 +64,21 @@ class _Iteration:
         guess = jax.tree.map(jnp.asarray, guess)
         floor = jnp.finfo(jnp.float64).tiny
 
-        def solve(f: Residual, x: Any) -> tuple[Any, Report]:
+        def solve(f: Residual, x: Any) -> tuple[Any, Any]:
             advance = self._advance(f, scale + floor)
-            start = (x, jnp.full(jnp.shape(scale), jnp.inf), jnp.full(jnp.shape(scale), jnp.inf), self._zeros(scale))
+            far = jnp.full(jnp.shape(scale), jnp.inf)
+            s = (x, far, far, jnp.zeros(jnp.shape(scale)))
             if runs_until_converged(self.mode):
-                x, size, before, n = lax.while_loop(lambda s: jnp.any(self._unfinished(s)), advance, start)
+                s = lax.while_loop(lambda s: jnp.any(self._unfinished(s)), advance, s)
             else:
                 for _ in range(self.count):
-                    start = advance(start)
-                x, size, before, n = start
-            return x, Report(self._settled(size, before), n, size)
+                    s = advance(s)
+            return s[0], s[1:]
 
-        x, report = lax.custom_root(residual, guess, solve, solve_linear, has_aux=True)
-        return x, jax.tree.map(lax.stop_gradient, report)
-
-    @staticmethod
-    def _zeros(scale: Scalar) -> Any:
-        return jnp.zeros(jnp.shape(scale), dtype=int)
+        # All that custom_root passes on must be floats; the counts turn whole afterwards.
+        x, ending = lax.custom_root(residual, guess, solve, solve_linear, has_aux=True)
+        size, before, n = jax.tree.map(lax.stop_gradient, ending)
+        return x, Report(self._settled(size, before), n.astype(int), size)
 
     def _settled(self, size: Scalar, before: Scalar) -> Any:
         """Within tolerance, or stalled by round-off a little above it."""

@@ -1,0 +1,107 @@
+"""Formulas from files: what they compute, and that nothing else gets in."""
+
+import math
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polhode.mechanics import InputError
+from polhode.mechanics.expressions import Expression
+
+NAMES = ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 + 2*3", 7),
+        ("-2**2", -4),
+        ("2**3**2", 512),
+        ("2**-1", 0.5),
+        ("(1 - 4)/2", -1.5),
+        ("--x", 3),
+        ("x*-y", -6),
+        ("-x**2", -9),
+        ("1e3 + .5 + 2.", 1002.5),
+        ("max(x, y) - min(x, 1)", 2),
+        ("sin(pi/2) + cos(0) + tan(0) + exp(0) + log(1) + abs(-1) + sqrt(4)", 6),
+        ("sqrt(x**2 + y**2 + 3)", 4),
+        ("x/y/2", 0.75),
+        ("x - y - 1", 0),
+    ],
+)
+def test_values(text: str, value: float) -> None:
+    assert float(Expression.parse(text, NAMES)({"x": 3.0, "y": 2.0})) == pytest.approx(value, rel=1e-15)
+
+
+def test_equal_texts_are_equal() -> None:
+    a, b = (Expression.parse("20*x + sin(y)", NAMES) for _ in range(2))
+    assert a == b
+    assert hash(a) == hash(b)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("__import__('os').system('true')", "unknown name '__import__'|is not part of the grammar"),
+        ("__import__", "unknown name '__import__'"),
+        ("().__class__", "missing before '.'|not part of the grammar"),
+        ("x.__class__", "not part of the grammar"),
+        ("(" * 10_000 + "x" + ")" * 10_000, "20001 characters"),
+        ("(" * 2000 + "x" + ")" * 2000, "nested more than 100"),
+        ("x**" * 2000 + "x", "nested more than 100"),
+        ("9**9**9", "constant cannot be computed|not a finite"),
+        ("1e999", "not a finite"),
+        ("1/0", "constant cannot be computed"),
+        ("log(0)", "constant cannot be computed"),
+        ("sqrt(-1)", "constant cannot be computed"),
+        ("(-8)**0.5", "not a finite real"),
+        ("", "missing"),
+        ("x +", "a number, a name or '.' is missing"),
+        ("x y", "'y' was not expected here"),
+        ("(x", "'.' is missing"),
+        ("sin x", "'.' is missing before 'x'"),
+        ("sin(x, y)", "sin takes 1 argument; got 2"),
+        ("max(x)", "max takes 2 arguments; got 1"),
+        ("sinn(x)", "unknown name 'sinn'; did you mean 'sin'"),
+        ("z", "unknown name 'z'"),
+        ("lambda: 0", "unknown name 'lambda'|not part"),
+        ("x if x else y", "was not expected"),
+        ("x; y", "';' is not part of the grammar"),
+        ("'a'", "is not part of the grammar"),
+        ("x = 1", "'=' is not part"),
+        ("[x for x in y]", "not part"),
+    ],
+)
+def test_refused_at_once(text: str, says: str) -> None:
+    began = time.perf_counter()
+    with pytest.raises(InputError, match=says) as caught:
+        Expression.parse(text, NAMES)
+    assert time.perf_counter() - began < 1.0
+    assert "Allowed: numbers" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_either_read_or_refused(text: str) -> None:
+    try:
+        Expression.parse(text, NAMES)
+    except InputError:
+        pass
+
+
+@given(
+    st.recursive(
+        st.one_of(st.sampled_from(["x", "y"]), st.floats(0.1, 9).map(lambda v: repr(round(v, 3)))),
+        lambda inner: st.one_of(
+            st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda t: f"({t[0]}{t[1]}{t[2]})"),
+            inner.map(lambda e: f"cos({e})"),
+            inner.map(lambda e: f"-{e}"),
+        ),
+        max_leaves=12,
+    )
+)
+def test_agrees_with_python_where_both_can(text: str) -> None:
+    ours = float(Expression.parse(text, NAMES)({"x": 1.25, "y": -0.5}))
+    assert ours == pytest.approx(eval(text, {"x": 1.25, "y": -0.5, "cos": math.cos}), rel=1e-9, abs=1e-9)

@@ -1,0 +1,260 @@
+"""Every method keeps what it claims; identities between methods; methods under JAX."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import polhode as ph
+import pytest
+from polhode.algebra import Vec3, exp
+from polhode.mechanics import InputError, State, System
+from polhode.methods import (
+    AKW,
+    BBTRAP,
+    BBTRAPWD,
+    IMID,
+    IMIDM,
+    SWC1,
+    TRAP,
+    TRAPM,
+    Implicit,
+    Method,
+    MuntheKaas,
+    RigImp,
+    Step,
+    Tableau,
+    Traits,
+    all_methods,
+    method_of,
+)
+from polhode.methods.krysl import rate
+from polhode.methods.munthe_kaas import BACKWARD_EULER, FORWARD_EULER, GAUSS1, TABLEAUX, TRAPEZOID
+from polhode.solve import FixedPoint, Newton
+from polhode.verify import claims
+
+CLAIMS = [
+    pytest.param(claim, id=str(claim), marks=pytest.mark.xdist_group(method.name))
+    for method in all_methods().values()
+    for claim in claims(method)
+]
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_claim(claim: Any) -> None:
+    claim.check()
+
+
+# --- identities that hold to round-off ---------------------------------------------------
+
+BODY = ph.RigidBody((1.0, 1.6, 2.2))
+FREE = System.of(BODY)
+LOADED = System.of(
+    BODY,
+    ph.Potential(lambda R: 3 * R.m33 + R.m12 * R.m21)
+    + ph.Torque(lambda t: (jnp.sin(3 * t), t / 4, 0.2), frame="space"),
+)
+START = jax.tree.map(jnp.asarray, ph.State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5)).on(BODY))
+
+
+@dataclass(frozen=True)
+class RateForwardEuler(Method):
+    """Krysl (11)."""
+
+    name = "rate-forward-euler"
+
+    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        turn = exp(h * system.omega(state.momentum))
+        return Step(State(state.attitude * turn, state.momentum + h * rate(system, t, state)))
+
+
+@dataclass(frozen=True)
+class RateBackwardEuler(Implicit):
+    """Krysl (12)."""
+
+    name = "rate-backward-euler"
+
+    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        def end(Pi: Vec3) -> State:
+            return State(state.attitude * exp(h * system.omega(Pi)), Pi)
+
+        def residual(Pi: Vec3) -> Vec3:
+            return Pi - (state.momentum + h * rate(system, t + h, end(Pi)))
+
+        Pi, report = self.solve_momentum(system, residual, state.momentum, h)
+        return Step(end(Pi), report)
+
+
+def composed(system: System, first: Method, second: Method, h: float) -> State:
+    half = jax.jit(first.step)(system, START, 0.3, h / 2).state
+    return jax.jit(second.step)(system, half, 0.3 + h / 2, h / 2).state
+
+
+def one_step(system: System, method: Method, h: float) -> State:
+    return jax.jit(method.step)(system, START, 0.3, h).state
+
+
+def assert_same(a: State, b: State) -> None:
+    np.testing.assert_allclose(a.momentum.array, b.momentum.array, rtol=0, atol=2e-15)
+    np.testing.assert_allclose(a.attitude.matrix().array, b.attitude.matrix().array, rtol=0, atol=2e-15)
+
+
+FE, BE = MuntheKaas(tableau=FORWARD_EULER), MuntheKaas(tableau=BACKWARD_EULER)
+
+
+@pytest.mark.parametrize(
+    ("whole", "first", "second"),
+    [
+        (TRAP(), RateForwardEuler(), RateBackwardEuler()),
+        (IMID(), RateBackwardEuler(), RateForwardEuler()),
+        (TRAPM(), FE, BE),
+        (IMIDM(), BE, FE),
+    ],
+    ids=["TRAP = bE∘fE", "IMID = fE∘bE", "TRAPM = bE∘fE", "IMIDM = fE∘bE"],
+)
+def test_compositions_of_euler_half_steps(whole: Method, first: Method, second: Method) -> None:
+    assert_same(one_step(LOADED, whole, 0.1), composed(LOADED, first, second, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("system", "a", "b"),
+    [
+        (LOADED, MuntheKaas(tableau=GAUSS1), IMIDM()),
+        (LOADED, MuntheKaas(tableau=TRAPEZOID), BBTRAPWD()),
+        (FREE, SWC1(), BBTRAP()),
+        (FREE, RigImp(), TRAPM()),
+    ],
+    ids=["MKRK(gauss1) = IMIDM", "MKRK(trapezoid) = BBTRAPWD", "free: SWC1 = BBTRAP", "free: RIG_IMP = TRAPM"],
+)
+def test_same_map(system: System, a: Method, b: Method) -> None:
+    assert_same(one_step(system, a, 0.1), one_step(system, b, 0.1))
+
+
+def test_akw_momentum_is_the_implicit_midpoint_rule_of_imid() -> None:
+    """On free motion the two share the map of Π, not that of R."""
+    a, b = one_step(FREE, AKW(), 0.1), one_step(FREE, IMID(), 0.1)
+    np.testing.assert_allclose(a.momentum.array, b.momentum.array, rtol=0, atol=1e-15)
+    assert np.abs(a.attitude.array - b.attitude.array).max() > 1e-6
+
+
+# --- tableaux, solvers, registry ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("tableau", TABLEAUX.values(), ids=str)
+def test_order_conditions(tableau: Tableau) -> None:
+    a, b, c = np.array(tableau.a), np.array(tableau.b), np.array(tableau.c)
+    conditions = {
+        1: [(b.sum(), 1)],
+        2: [(b @ c, 1 / 2)],
+        3: [(b @ c**2, 1 / 3), (b @ a @ c, 1 / 6)],
+        4: [(b @ c**3, 1 / 4), (b @ (c * (a @ c)), 1 / 8), (b @ a @ c**2, 1 / 12), (b @ a @ a @ c, 1 / 24)],
+    }
+    for order in range(1, tableau.order + 1):
+        for computed, exact in conditions[order]:
+            assert computed == pytest.approx(exact, abs=1e-15)
+
+
+def test_a_wrong_tableau_is_refused() -> None:
+    with pytest.raises(InputError, match="sum to 1; they sum to 0.9"):
+        Tableau("x", 1, ((0.0,),), (0.9,))
+    with pytest.raises(InputError, match="a must be 2 x 2"):
+        Tableau("x", 1, ((0.0,),), (0.5, 0.5))
+
+
+IMPLICIT = [m for m in all_methods().values() if isinstance(m, Implicit) and m.name not in ("mk-forward-euler", "mk-rk4")]
+
+
+@pytest.mark.parametrize("method", IMPLICIT, ids=lambda m: m.name)
+@pytest.mark.parametrize("solver", [FixedPoint(), Newton(mode="fixed")], ids=["fixed point", "fixed count"])
+def test_every_solver_finds_the_same_step(method: Implicit, solver: Any) -> None:
+    other = type(method)(**{**method.__dict__, "solver": solver})
+    assert_same(one_step(LOADED, method, 0.05), one_step(LOADED, other, 0.05))
+
+
+def test_names() -> None:
+    assert method_of("imidm") == IMIDM()
+    assert method_of("RIG_POS").name == "rig_pos"
+    assert method_of(AKW).name == "akw"
+    with pytest.raises(InputError, match="unknown method 'imdim'; did you mean 'imid"):
+        method_of("imdim")
+    with pytest.raises(InputError, match="cannot import method 'no_such:Thing'"):
+        method_of("no_such:Thing")
+    with pytest.raises(InputError, match="is not a polhode.Method"):
+        method_of("math:pi")
+    with pytest.raises(InputError, match="got 3"):
+        method_of(3)
+    assert MuntheKaas(solver=Newton()).options == {"solver": Newton()}
+
+
+# --- under JAX ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", all_methods().values(), ids=lambda m: m.name)
+def test_gradient_batch_and_vmap(method: Method) -> None:
+    """The gradient of a step in the inertia, by reverse mode, against differences; batches
+    by shape and by vmap against one by one."""
+
+    def end(moments: Any, omega: Any) -> Any:
+        system = System(Vec3.of(moments), LOADED.load)
+        state = State(START.attitude, system.momentum(Vec3.of(omega)))
+        new = method.step(system, state, 0.3, 0.1).state
+        return new.momentum.dot(Vec3(1.0, 2.0, 3.0)) + new.attitude.vector.dot(Vec3(-1.0, 0.5, 2.0))
+
+    moments, omega = jnp.asarray([1.0, 1.6, 2.2]), jnp.asarray([0.7, 1.1, -0.5])
+    run = jax.jit(end)
+    gradient = jax.jit(jax.grad(end))(moments, omega)
+    e = 1e-5
+    for i in range(3):
+        step = e * jnp.eye(3)[i]
+        finite = (run(moments + step, omega) - run(moments - step, omega)) / (2 * e)
+        np.testing.assert_allclose(gradient[i], finite, atol=2e-9)
+
+    many = jnp.stack([omega, 0.5 * omega, -omega])
+    singles = jnp.stack([run(moments, w) for w in many])
+    np.testing.assert_allclose(jax.jit(jax.vmap(end, in_axes=(None, 0)))(moments, many), singles, atol=3e-15)
+    np.testing.assert_allclose(run(moments, many), singles, atol=3e-15)
+
+
+# --- a user's own ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mine(Method):
+    """Forward Euler, as a user would write it, claiming what it cannot keep."""
+
+    name = "mine"
+    paper = "none"
+    traits = Traits(order=2, energy="exact", spatial_momentum="exact", symmetric=True)
+
+    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        Omega = system.omega(state.momentum)
+        turn = exp(h * Omega)
+        T = system.torque(t, state.attitude, Omega)
+        return Step(State(state.attitude * turn, turn.unrotate(state.momentum + h * T)))
+
+
+def test_false_claims_are_found() -> None:
+    def holds(claim: Any) -> bool:
+        try:
+            claim.check()
+        except AssertionError:
+            return False
+        return True
+
+    verdicts = {claim.statement: holds(claim) for claim in claims(Mine())}
+    assert verdicts == {
+        "order 2, free body": False,
+        "order 2, asymmetric heavy top": False,
+        "order 2, torque of time": False,
+        "order 2, damping": False,
+        "energy exact, free body": False,
+        "spatial momentum exact, free body": True,
+        "momentum length exact, free body": True,
+        "energy bounded, heavy top": False,
+        "vertical momentum exact, heavy top": True,
+        "symmetric": False,
+    }
+    run = ph.simulate(BODY, None, ph.State.of(omega=(1, 2, 3)), method=Mine(), step=0.01, steps=10)
+    assert run.ok
+    assert "mine" in repr(run)
