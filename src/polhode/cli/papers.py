@@ -1,0 +1,58 @@
+"""`polhode papers`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from polhode.papers import PAPERS, Paper, Result, paper_of
+
+
+def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
+    chosen = [paper_of(i) for i in ids] or list(PAPERS.values())
+    log = Console(stderr=True)
+    results: dict[Paper, Result] = {}
+    with log.status("recomputing") as status:
+        for paper in chosen:
+            results[paper] = paper.compute(lambda what, paper=paper: status.update(f"{paper.id}: {what}"))  # type: ignore[misc]
+    report = None
+    if out is not None:
+        from polhode.papers.report import write_report
+
+        report = write_report(results, out)
+    if as_json:
+        print(json.dumps([_record(paper, result) for paper, result in results.items()], default=bool))
+    else:
+        console = Console(width=None if sys.stdout.isatty() else 140)
+        for paper, result in results.items():
+            console.print(_table(paper, result))
+        if report is not None:
+            print(f"Report: {report}")
+    if not all(result.ok for result in results.values()):
+        sys.exit(1)
+
+
+def _record(paper: Paper, result: Result) -> dict[str, object]:
+    return {
+        "id": paper.id,
+        "title": paper.title,
+        "ok": bool(result.ok),
+        "checks": [{**asdict(check), "ok": check.ok, "verdict": check.verdict} for check in result.checks],
+        "figures": [figure.id for figure in result.figures],
+    }
+
+
+def _table(paper: Paper, result: Result) -> Table:
+    table = Table(title=paper.title, title_justify="left")
+    for heading in ("where", "statement", "printed", "computed", "verdict"):
+        table.add_column(heading)
+    for check in result.checks:
+        digits = f", {check.digits} digits" if check.digits is not None else ""
+        style = None if check.ok else "bold red"
+        table.add_row(check.where, check.claim, check.printed, check.computed, check.verdict + digits, style=style)
+    return table

@@ -1,0 +1,19 @@
+"""The papers, recomputed: one file each says what was printed and what to run."""
+
+from __future__ import annotations
+
+from polhode.mechanics.checks import unknown
+from polhode.papers.base import Check, Paper, PaperFigure, Result
+from polhode.papers.krysl import PAPER as KRYSL
+from polhode.papers.solfec_top import PAPER as SOLFEC_TOP
+
+PAPERS = {paper.id: paper for paper in (KRYSL, SOLFEC_TOP)}
+
+
+def paper_of(name: str) -> Paper:
+    if name not in PAPERS:
+        raise unknown("paper", name, PAPERS)
+    return PAPERS[name]
+
+
+__all__ = ["PAPERS", "Check", "Paper", "PaperFigure", "Result", "paper_of"]

@@ -1,0 +1,75 @@
+"""What a paper's recomputation is made of: checks with printed and computed values, and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Check:
+    """A statement of the paper beside what was computed.
+
+    `expected` says whether the two should agree: False for a statement that the errata
+    show to be wrong, where a disagreement is the right outcome and is shown as such.
+    """
+
+    where: str  # section, table or figure
+    claim: str
+    printed: str
+    computed: str
+    agrees: bool
+    expected: bool = True
+    digits: int | None = None  # agreeing ones, where a number was printed
+    note: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.agrees == self.expected
+
+    @property
+    def verdict(self) -> str:
+        if self.agrees:
+            return "agrees" if self.expected else "AGREES, though it should not"
+        return "DISAGREES" if self.expected else "differs, see note"
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure redrawn with our data."""
+
+    id: str
+    title: str
+    caption: str
+    figure: Any  # matplotlib Figure
+
+
+@dataclass(frozen=True)
+class Result:
+    checks: list[Check] = field(default_factory=list)
+    figures: list[PaperFigure] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+
+@dataclass(frozen=True)
+class Paper:
+    id: str
+    title: str
+    compute: Callable[[Callable[[str], None]], Result]  # given a function to call with what it does now
+
+
+def agreeing_digits(printed: str, computed: float) -> int:
+    """How many of the printed significant digits the computed number has, rounded as printed."""
+    decimals = len(printed.partition(".")[2])
+    if f"{computed:.{decimals}f}" == printed:
+        return sum(c.isdigit() for c in printed.lstrip("-0."))
+    digits = 0
+    for a, b in zip(printed, f"{computed:.{decimals}f}", strict=False):
+        if a != b:
+            break
+        digits += a.isdigit()
+    return digits
