@@ -2,8 +2,9 @@
 
 import os
 
-import polhode  # noqa: F401  (before JAX starts)
 from hypothesis import settings
+
+import polhode  # noqa: F401  (before JAX starts)
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("polhode", deadline=None, derandomize=True, max_examples=60)

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
 from polhode.algebra import (
     Mat3,
     Quaternion,
@@ -24,12 +26,13 @@ from polhode.algebra import (
     log,
 )
 from polhode.algebra.scalars import stumpff
-from scipy.spatial.transform import Rotation
 
 # Angles where something changes: the series switch of stumpff (√2, 2√2 for half angles),
 # of log, zero, π and beyond, and anything between.
 ANGLES = st.one_of(
-    st.sampled_from([0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-5, 1e-3, 0.06, 0.0633, 1.414213, 1.414214, 2.828427, 2.828428]),
+    st.sampled_from(
+        [0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-5, 1e-3, 0.06, 0.0633, 1.414213, 1.414214, 2.828427, 2.828428]
+    ),
     st.floats(0.0, 3.14159),
     st.floats(3.1415, 3.14159265),
 )

@@ -6,6 +6,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from polhode.mechanics import InputError
 from polhode.mechanics.expressions import Expression
 
@@ -86,9 +87,10 @@ def test_refused_at_once(text: str, says: str) -> None:
 @given(st.text(max_size=40))
 def test_any_text_is_either_read_or_refused(text: str) -> None:
     try:
-        Expression.parse(text, NAMES)
-    except InputError:
-        pass
+        outcome: object = Expression.parse(text, NAMES)
+    except InputError as error:
+        outcome = error
+    assert isinstance(outcome, Expression | InputError)
 
 
 @given(

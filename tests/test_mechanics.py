@@ -4,12 +4,13 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-import polhode as ph
 import pytest
+from scipy.spatial.transform import Rotation
+
+import polhode as ph
 from polhode.algebra import Mat3, Quaternion, Vec3, exp
 from polhode.mechanics import InputError, from_principal, to_principal
 from polhode.mechanics.invariants import angular_velocity, casimir, kinetic_energy, spatial_momentum, vertical_momentum
-from scipy.spatial.transform import Rotation
 
 TENSOR = np.array([[2.0, 0.3, -0.2], [0.3, 2.5, 0.1], [-0.2, 0.1, 3.0]])
 
@@ -138,16 +139,16 @@ def test_a_potential_gives_its_torque() -> None:
     T = ph.Potential(lambda R: 20 * R[2, 2]).torque(0.0, R, zero)
     np.testing.assert_allclose(T.array, [20 * R.m32, -20 * R.m31, 0], atol=1e-15)
 
-    def U(R: Mat3, t: Any, k: Any) -> Any:
+    def energy(R: Mat3, t: Any, k: Any) -> Any:
         return k * jnp.sin(R[0, 1] * R[2, 0]) + R[:, 1].dot(Vec3(1.0, t, 3.0)) ** 2
 
-    T = ph.Potential(U, k=2.0).torque(0.7, R, zero)
+    T = ph.Potential(energy, k=2.0).torque(0.7, R, zero)
     e = 1e-6
     for i in range(3):
         turn = np.zeros(3)
         turn[i] = e
         up, down = ((Quaternion.from_matrix(R) * exp(s * turn)).matrix() for s in (1, -1))
-        assert float(T[i]) == pytest.approx(float(U(down, 0.7, 2.0) - U(up, 0.7, 2.0)) / (2 * e), rel=1e-8)
+        assert float(T[i]) == pytest.approx(float(energy(down, 0.7, 2.0) - energy(up, 0.7, 2.0)) / (2 * e), rel=1e-8)
 
 
 def test_torques_in_either_frame_and_sums() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import polhode as ph
 import pytest
+
+import polhode as ph
 from polhode.algebra import Vec3, exp
 from polhode.mechanics import InputError, State, System
 from polhode.methods import (
@@ -144,7 +145,7 @@ def test_akw_momentum_is_the_implicit_midpoint_rule_of_imid() -> None:
 @pytest.mark.parametrize("tableau", TABLEAUX.values(), ids=str)
 def test_order_conditions(tableau: Tableau) -> None:
     a, b, c = np.array(tableau.a), np.array(tableau.b), np.array(tableau.c)
-    conditions = {
+    conditions: dict[int, list[tuple[float, float]]] = {
         1: [(b.sum(), 1)],
         2: [(b @ c, 1 / 2)],
         3: [(b @ c**2, 1 / 3), (b @ a @ c, 1 / 6)],
@@ -162,7 +163,9 @@ def test_a_wrong_tableau_is_refused() -> None:
         Tableau("x", 1, ((0.0,),), (0.5, 0.5))
 
 
-IMPLICIT = [m for m in all_methods().values() if isinstance(m, Implicit) and m.name not in ("mk-forward-euler", "mk-rk4")]
+IMPLICIT = [
+    m for m in all_methods().values() if isinstance(m, Implicit) and m.name not in ("mk-forward-euler", "mk-rk4")
+]
 
 
 @pytest.mark.parametrize("method", IMPLICIT, ids=lambda m: m.name)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
 from polhode.algebra import Vec3
 from polhode.solve import FixedPoint, Newton
 
@@ -25,7 +26,7 @@ def test_root_is_found(solver: Any, mode: str) -> None:
     x, report = jax.jit(lambda b: iteration(residual_of(b), GUESS, 1.0))(0.7)
     assert np.abs(residual_of(0.7)(x).array).max() < 3e-16
     assert bool(report.converged)
-    assert report.iterations == 30 if mode == "fixed" else 2 < report.iterations < 30
+    assert report.iterations == 30 if mode == "fixed" else 1 < report.iterations < 30
 
 
 @pytest.mark.parametrize("solver", [Newton(), FixedPoint(), Newton(mode="fixed"), FixedPoint(mode="fixed", count=40)])
@@ -66,7 +67,7 @@ def test_failure_is_a_status_not_an_error() -> None:
     start = Vec3(*(jnp.asarray(0.3),) * 3)
     _, report = Newton()(no_root, start, 1.0)
     assert not bool(report.converged)
-    assert report.iterations == 50
+    assert report.iterations == 25
     _, report = Newton()(lambda x: x * jnp.nan, start, 1.0)
     assert not bool(report.converged)
     _, report = FixedPoint()(lambda x: -9.0 * x, start, 1.0)

@@ -64,6 +64,6 @@ def _explain(run: Run) -> str:
     if run.trajectory.status is Status.NOT_FINITE:
         return f"{where}{members}: the new state is not finite. Try a smaller step, or an implicit method"
     return (
-        f"{where}{members}: its equations were not solved in {failure['iterations']} iterations; the last correction "
-        f"was {failure['residual']:.2g} of the unknown. Try a smaller step ({h / 2:g}), or look at the load near there"
+        f"{where}{members}: its equations were not solved in {failure['iterations']} iterations; the error left "
+        f"is {failure['residual']:.2g} of the unknown. Try a smaller step ({h / 2:g}), or look at the load near there"
     )

@@ -70,7 +70,9 @@ def claims(method: Method) -> list[Claim]:
         )
     ]
     if traits.half_step_energy:
-        found.append(Claim(method, "half-step energy exact, free body", lambda: _conserved("exact", *_half_step(method))))
+        found.append(
+            Claim(method, "half-step energy exact, free body", lambda: _conserved("exact", *_half_step(method)))
+        )
     word = "symmetric" if traits.symmetric else "not symmetric"
     found.append(Claim(method, word, lambda: _symmetric(method, traits.symmetric)))
     return found

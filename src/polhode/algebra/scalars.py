@@ -53,7 +53,7 @@ def where(condition: Any, yes: Scalar, no: Scalar) -> Scalar:
         return jnp.where(condition, yes, no)
     if is_mpmath(yes) or is_mpmath(no):
         return yes if condition else no
-    return np.where(condition, yes, no)[()]
+    return np.asarray(np.where(condition, yes, no))[()]
 
 
 def stumpff(k: int, x: Scalar) -> Scalar:
@@ -87,9 +87,7 @@ def _derivative_jvp(k: int, n: int, primals: Any, tangents: Any) -> Any:
 
 
 def _series(k: int, n: int, x: Scalar) -> Scalar:
-    terms = [
-        (-1.0) ** j * math.perm(j, n) / math.factorial(2 * j + k) for j in range(n, n + _SERIES_TERMS)
-    ]
+    terms = [(-1.0) ** j * math.perm(j, n) / math.factorial(2 * j + k) for j in range(n, n + _SERIES_TERMS)]
     total = terms.pop()
     while terms:
         total = total * x + terms.pop()

@@ -172,7 +172,7 @@ class Mat3:
         return self.row(range(3)[index])
 
     @property
-    def T(self) -> Mat3:
+    def T(self) -> Mat3:  # noqa: N802
         e = self.entries
         return Mat3(e[0], e[3], e[6], e[1], e[4], e[7], e[2], e[5], e[8])
 
@@ -203,8 +203,13 @@ class Mat3:
     def det(self) -> Scalar:
         return self.column(0).dot(self.column(1).cross(self.column(2)))
 
-    def solve(self, b: Vec3) -> Vec3:
-        """The x with `self @ x = b`, by Cramer's rule in cross products."""
+    def inverse(self) -> Mat3:
+        """By Cramer's rule in cross products."""
         p, q, r = self.column(0), self.column(1), self.column(2)
         qr = q.cross(r)
-        return Vec3(b.dot(qr), p.dot(b.cross(r)), p.dot(q.cross(b))) / p.dot(qr)
+        s = 1.0 / p.dot(qr)
+        return Mat3.from_rows(qr * s, r.cross(p) * s, p.cross(q) * s)
+
+    def solve(self, b: Vec3) -> Vec3:
+        """The x with `self @ x = b`."""
+        return self.inverse() @ b

@@ -57,7 +57,10 @@ def _show_method(method: Method) -> None:
     table = _table("trait", "claimed")
     traits: dict[str, Any] = method.traits.__dict__
     for trait, value in traits.items():
-        table.add_row(trait.replace("_", " "), {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value))
+        table.add_row(
+            trait.replace("_", " "),
+            {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value),
+        )
     _console().print(table)
     print("Each of these is tested: polhode.claims(method) runs the checks.")
 

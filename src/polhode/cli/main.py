@@ -28,11 +28,16 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout 
     "polhode run heavy-top --set spin=30 --until 60 --every 100 --out run.nc"
 )
 def run(
-    source: Annotated[str, typer.Argument(metavar="FILE|PROBLEM", help="An input file (.toml), a saved run, or a problem.")],
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|PROBLEM", help="An input file (.toml), a saved run, or a problem.")
+    ],
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; 1,2,3 for three.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; 1,2,3 for three."),
     ] = None,
-    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="A name, or module:Class; repeatable.")] = None,
+    method: Annotated[
+        list[str] | None, typer.Option("--method", "-m", help="A name, or module:Class; repeatable.")
+    ] = None,
     step: Annotated[list[float] | None, typer.Option("--step", help="Length of a step (s); repeatable.")] = None,
     until: Annotated[float | None, typer.Option("--until", help="Time to stop at (s).")] = None,
     every: Annotated[int | None, typer.Option("--every", help="Save every so many steps.")] = None,
@@ -64,7 +69,9 @@ def problems(name: Annotated[str | None, typer.Argument(help="One problem, with 
 
 @app.command()
 def papers(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.")] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for an HTML report with the figures.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -76,7 +83,9 @@ def papers(
 
 @app.command()
 def bench(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Which benchmarks; all if none is named.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which benchmarks; all if none is named.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """The benchmarks, with peers measured in the same run."""
@@ -95,7 +104,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     pass
 

@@ -30,12 +30,14 @@ def run_command(
     case = case_of(source, dict(_setting(s) for s in settings)).override(methods, steps, until, every)
     chosen = case.chosen()
     _check_places(out, plot)
-    warnings.showwarning = _show_notice
     runs: list[Run] = []
     errors: list[str] = []
     for method, step in chosen:
         try:
-            runs.append(case.run(method, step, progress=False if as_json else None))
+            with warnings.catch_warnings():
+                warnings.simplefilter("always")
+                warnings.showwarning = _show_notice
+                runs.append(case.run(method, step, progress=False if as_json else None))
         except StepError as error:
             runs.append(error.run)
             errors.append(str(error))
@@ -97,7 +99,16 @@ def _show(case: Case, runs: list[Run]) -> None:
     from rich.table import Table
 
     table = Table(title=f"{case.name}: t = 0 to {runs[0].t[-1]:g} s", title_justify="left")
-    for heading in ("method", "step", "steps", "energy at start", "energy drift", "momentum drift", "iterations", "seconds"):
+    for heading in (
+        "method",
+        "step",
+        "steps",
+        "energy at start",
+        "energy drift",
+        "momentum drift",
+        "iterations",
+        "seconds",
+    ):
         table.add_column(heading, justify="left" if heading == "method" else "right")
     for run in runs:
         s = run.summary()

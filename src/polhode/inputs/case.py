@@ -123,10 +123,9 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
 
 
 def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Case:
-    for name in ("body", "start"):
-        if getattr(file, name) is None:
-            raise InputError(f"{source}: the table [{name}] is missing (or name a built-in `problem`)")
-    assert file.body is not None and file.start is not None
+    if file.body is None or file.start is None:
+        missing = "body" if file.body is None else "start"
+        raise InputError(f"{source}: the table [{missing}] is missing (or name a built-in `problem`)")
     run = file.run
     if run.until is None and run.steps is None:
         raise InputError(f"{source}: [run] needs until (seconds) or steps (how many)")

@@ -143,7 +143,7 @@ def _is_type_name(part: str) -> bool:
 def _keys_of(place: list[str]) -> list[str]:
     model: type[BaseModel] = InputFile
     for key in place:
-        options = [a for a in getattr(model.model_fields[key].annotation, "__args__", ()) if isinstance(a, type)]
-        options += [model.model_fields[key].annotation] if isinstance(model.model_fields[key].annotation, type) else []
-        model = next(o for o in options if issubclass(o, BaseModel))
+        annotation: Any = model.model_fields[key].annotation
+        options = getattr(annotation, "__args__", (annotation,))
+        model = next(o for o in options if isinstance(o, type) and issubclass(o, BaseModel))
     return list(model.model_fields)

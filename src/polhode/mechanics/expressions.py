@@ -1,10 +1,10 @@
 """Formulas from files: a small grammar, parsed here and never given to Python.
 
-    sum     = product { ("+" | "-") product }
-    product = sign { ("*" | "/") sign }
-    sign    = ("+" | "-") sign | power
-    power   = atom [ "**" sign ]
-    atom    = number | name | function "(" sum { "," sum } ")" | "(" sum ")"
+sum     = product { ("+" | "-") product }
+product = sign { ("*" | "/") sign }
+sign    = ("+" | "-") sign | power
+power   = atom [ "**" sign ]
+atom    = number | name | function "(" sum { "," sum } ")" | "(" sum ")"
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ class _Parser:
     def error(self, position: int, what: str) -> InputError:
         shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
         return InputError(
-            f"cannot read the expression {shown!r} at character {position + 1}: {what}. Allowed: numbers, + - * / ** ( ), "
-            f"pi, {', '.join(self.symbols)}, {', '.join(_FUNCTIONS)}"
+            f"cannot read the expression {shown!r} at character {position + 1}: {what}. Allowed: numbers, "
+            f"+ - * / ** ( ), pi, {', '.join(self.symbols)}, {', '.join(_FUNCTIONS)}"
         )
 
     def tokenize(self) -> list[tuple[str, str, int]]:

@@ -71,7 +71,9 @@ def mesh(vertices: Any, triangles: Any, density: float) -> Solid:
     volumes = np.linalg.det(corners) / 6
     volume = volumes.sum()
     if volume <= 0:
-        raise InputError(f"the mesh encloses a volume of {volume:.3g}; list each triangle counter-clockwise from outside")
+        raise InputError(
+            f"the mesh encloses a volume of {volume:.3g}; list each triangle counter-clockwise from outside"
+        )
     sums = corners.sum(axis=1)
     centre = volumes @ sums / (4 * volume)
     # ∫ x xᵀ over a tetrahedron with a corner at the origin: volume/20 (s sᵀ + Σ c cᵀ)

@@ -23,9 +23,7 @@ class State:
     momentum: Vec3
 
     @staticmethod
-    def of(
-        *, attitude: Any = None, omega: Any = None, momentum: Any = None, spatial_momentum: Any = None
-    ) -> Start:
+    def of(*, attitude: Any = None, omega: Any = None, momentum: Any = None, spatial_momentum: Any = None) -> Start:
         """The start of a run. Exactly one of `omega` (rad/s, body components), `momentum`
         (body) and `spatial_momentum`. `attitude`: a Quaternion, (w, x, y, z), a 3x3
         rotation matrix or a scipy Rotation; the identity if not given. Leading axes are a batch."""
@@ -80,5 +78,7 @@ def _broadcast(q: Quaternion, v: Vec3) -> tuple[Quaternion, Vec3]:
     try:
         parts = np.broadcast_arrays(*q, *v)
     except ValueError as error:
-        raise InputError(f"attitude and momentum have different batch shapes: {np.shape(q.w)}, {np.shape(v.x)}") from error
+        raise InputError(
+            f"attitude and momentum have different batch shapes: {np.shape(q.w)}, {np.shape(v.x)}"
+        ) from error
     return Quaternion(*(p[()] for p in parts[:4])), Vec3(*(p[()] for p in parts[4:]))

@@ -61,5 +61,3 @@ def from_principal(body: RigidBody, state: State) -> State:
     if body.axes is None:
         return state
     return State(state.attitude * body.axes.conjugate, body.axes.rotate(state.momentum))
-
-

@@ -84,6 +84,6 @@ class Implicit(Method):
         return self.solver(residual, guess, guess.norm() + ANGLE_FLOOR * system.moments.norm() / abs(h))
 
 
-# A body at rest has no scale of its own. With Newton's tolerance of 1e-9 this accepts a
-# correction of 1e-16 radians, the round-off of any attitude.
+# A body at rest has no scale of its own. This is a small angle for a
+# step: errors are asked to be below 1e-16 of it.
 ANGLE_FLOOR = 1e-7

@@ -68,9 +68,7 @@ class IMID(Implicit):
 
     name = "imid"
     paper = PAPER
-    traits = Traits(
-        order=2, energy="exact", spatial_momentum="bounded", vertical_momentum="bounded"
-    )
+    traits = Traits(order=2, energy="exact", spatial_momentum="bounded", vertical_momentum="bounded")
 
     def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum

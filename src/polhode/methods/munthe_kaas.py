@@ -46,9 +46,7 @@ FORWARD_EULER = Tableau("forward-euler", 1, ((0.0,),), (1.0,))
 BACKWARD_EULER = Tableau("backward-euler", 1, ((1.0,),), (1.0,))
 GAUSS1 = Tableau("gauss1", 2, ((0.5,),), (1.0,), energy="bounded", symmetric=True)
 TRAPEZOID = Tableau("trapezoid", 2, ((0.0, 0.0), (0.5, 0.5)), (0.5, 0.5))
-RK4 = Tableau(
-    "rk4", 4, ((0, 0, 0, 0), (0.5, 0, 0, 0), (0, 0.5, 0, 0), (0, 0, 1.0, 0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6)
-)
+RK4 = Tableau("rk4", 4, ((0, 0, 0, 0), (0.5, 0, 0, 0), (0, 0.5, 0, 0), (0, 0, 1.0, 0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6))
 GAUSS2 = Tableau("gauss2", 4, ((0.25, 0.25 - _r), (0.25 + _r, 0.25)), (0.5, 0.5))
 TABLEAUX = {t.name: t for t in (FORWARD_EULER, BACKWARD_EULER, GAUSS1, TRAPEZOID, RK4, GAUSS2)}
 

@@ -33,7 +33,8 @@ def explicit_end(system: System, state: State, A: Vec3, T: Vec3, h: Scalar) -> V
 
 @dataclass(frozen=True)
 class RigPos(Method):
-    """Solfec's explicit scheme: W⁺ = W¹, R⁺ = R_h exp(h/2 W¹). On the heavy top it gains energy, at a rate of order h³."""
+    """Solfec's explicit scheme: W⁺ = W¹, R⁺ = R_h exp(h/2 W¹). On the heavy top it gains energy,
+    at a rate of order h³."""
 
     name = "rig_pos"
     paper = PAPER
@@ -60,9 +61,7 @@ class RigNeg(Method):
 
     name = "rig_neg"
     paper = PAPER
-    traits = Traits(
-        order=2, energy="drifts", spatial_momentum="exact", top_energy="drifts", symmetric=False
-    )
+    traits = Traits(order=2, energy="drifts", spatial_momentum="exact", top_energy="drifts", symmetric=False)
 
     def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
         q_half, A, T = half_step(system, state, t, h)
@@ -72,8 +71,8 @@ class RigNeg(Method):
 
 @dataclass(frozen=True)
 class RigImp(Implicit):
-    """Solfec's implicit scheme: solves exp(h/2 W⁺) J W⁺ = A + h T; R⁺ = R_h exp(h/2 W⁺). Energy oscillates without drift;
-    the same map as TRAPM on free motion. Explicit in the torque, so one evaluation a step."""
+    """Solfec's implicit scheme: solves exp(h/2 W⁺) J W⁺ = A + h T; R⁺ = R_h exp(h/2 W⁺). Energy oscillates
+    without drift; the same map as TRAPM on free motion. Explicit in the torque, so one evaluation a step."""
 
     name = "rig_imp"
     paper = PAPER

@@ -47,10 +47,10 @@ def converge(problem: Problem, longest: int, levels: int) -> Convergence:
     start = setup.start.on(setup.body)
     omega = System.of(setup.body).omega(start.momentum)
     exact = reference(
-        tuple(map(float, setup.body.moments)),  # type: ignore[arg-type]
-        float(values.get("weight", 0.0)),  # type: ignore[arg-type]
-        tuple(map(float, start.attitude)),  # type: ignore[arg-type]
-        tuple(map(float, omega)),  # type: ignore[arg-type]
+        tuple(map(float, setup.body.moments)),
+        float(np.asarray(values.get("weight", 0.0))),
+        tuple(map(float, start.attitude)),
+        tuple(map(float, omega)),
         problem.until,
     )
     counts = [longest * 2**k for k in range(levels)]
@@ -151,7 +151,7 @@ def free_body_checks(c: Convergence) -> list[Check]:
             "5.1, Fig. 1",
             "BBTRAP and SWC1 are rather inaccurate in the body-frame momentum",
             "rather inaccurate",
-            f"the two largest errors, {ratio(Pi, 'bbtrap', 'imid'):.1f} and {ratio(Pi, 'swc1', 'imid'):.1f} times IMID's",
+            f"the two largest, {ratio(Pi, 'bbtrap', 'imid'):.1f} and {ratio(Pi, 'swc1', 'imid'):.1f} times IMID's",
             set(sorted(Pi, key=lambda name: Pi[name])[-2:]) == {"bbtrap", "swc1"},
         ),
     ]
@@ -252,7 +252,7 @@ def section_three_checks() -> list[Check]:
             f"not even Poisson: one-step defect {defects[0]:.1e} at h = 0.2 and {defects[1]:.1e} at h = 0.1",
             max(defects) < 1e-12,
             expected=False,
-            note=f"the defect falls as h^{np.log2(defects[0] / defects[1]):.1f}; the bounded energy has another cause, symmetry",
+            note=f"the defect falls as h^{np.log2(defects[0] / defects[1]):.1f}; bounded energy comes with symmetry",
         ),
     ]
 
@@ -385,7 +385,8 @@ def compute(say: Callable[[str], None]) -> Result:
                 PaperFigure(
                     f"krysl-{number}-{len(figures)}",
                     f"Figure {number}, {reading}",
-                    f"Normalised Hamiltonian of the body in a Coulombic potential with a soft wall; {reading}, 40 000 steps.",
+                    f"Normalised Hamiltonian of the body in a Coulombic potential with a soft wall; {reading}, "
+                    "40 000 steps.",
                     draw_wall(runs, names, f"Coulomb potential with a wall: {reading}", limit),
                 )
             )
@@ -393,5 +394,7 @@ def compute(say: Callable[[str], None]) -> Result:
 
 
 PAPER = Paper(
-    "krysl", "P. Krysl, Dynamically equivalent implicit algorithms for the integration of rigid body rotations (2007)", compute
+    "krysl",
+    "P. Krysl, Dynamically equivalent implicit algorithms for the integration of rigid body rotations (2007)",
+    compute,
 )

@@ -51,7 +51,7 @@ def attitude_order(name: str) -> float:
     problem = problem_of("heavy-top")
     setup = problem.setup()
     start = setup.start.on(setup.body)
-    exact = reference((5.0, 5.0, 1.0), 20.0, tuple(map(float, start.attitude)), (0.0, 0.0, 50.0), 1.0)  # type: ignore[arg-type]
+    exact = reference((5.0, 5.0, 1.0), 20.0, tuple(map(float, start.attitude)), (0.0, 0.0, 50.0), 1.0)
     errors = []
     for n in (1000, 2000):
         run = simulate(setup.body, setup.load, setup.start, method=name, step=1.0 / n, steps=n, every=n)
@@ -137,8 +137,8 @@ def compute(say: Callable[[str], None]) -> Result:
         PaperFigure(
             f"solfec-top-{number}",
             f"Figure {number}. {name.upper()}",
-            f"Change of the Hamiltonian of the heavy symmetrical top over [0, 10] with {name.upper()} for three steps; the "
-            "vertical scales differ.",
+            f"Change of the Hamiltonian of the heavy symmetrical top over [0, 10] with {name.upper()} for three steps; "
+            "the vertical scales differ.",
             draw(runs[name], f"Heavy symmetrical top, {name.upper()}: change of the Hamiltonian"),
         )
         for number, name in zip((2, 3, 4), SCHEMES, strict=True)

@@ -34,7 +34,13 @@ def _parameters(tilt: float, spin: float) -> tuple[Parameter, ...]:
 
 
 HEAVY_TOP = Problem(
-    "heavy-top", "Heavy symmetrical top, nearly upright and fast", "solfec-top", _parameters(0.05, 50.0), _make, 0.001, 10.0
+    "heavy-top",
+    "Heavy symmetrical top, nearly upright and fast",
+    "solfec-top",
+    _parameters(0.05, 50.0),
+    _make,
+    0.001,
+    10.0,
 )
 SLOW_TOP = Problem("slow-top", "Slow Lagrangian top", "krysl", _parameters(0.05, 5.0), _make, 0.01, 20.0)
 FAST_TOP = Problem("fast-top", "Fast Lagrangian top", "krysl", _parameters(0.3, 50.0), _make, 0.002, 20.0)

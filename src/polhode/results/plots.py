@@ -40,7 +40,7 @@ class Plots:
         """The relative change of the total energy; its parts where there is a potential."""
         d = self._one_body()
         scale = abs(float(d.energy[0])) or 1.0
-        with _axes(ax, path) as ax:
+        with _Axes(ax, path) as ax:
             ax.plot(d.t, (d.energy - d.energy[0]) / scale, color=COLOURS[0])
             ax.set(title="Energy", xlabel="t (s)", ylabel="(E − E₀) / |E₀|" if scale != 1.0 else "E − E₀ (J)")
             return ax.figure
@@ -48,7 +48,7 @@ class Plots:
     def momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The angular momentum in space, which stands still without a torque."""
         d = self._one_body()
-        with _axes(ax, path) as ax:
+        with _Axes(ax, path) as ax:
             for axis, colour in zip("xyz", COLOURS, strict=False):
                 ax.plot(d.t, d.spatial_momentum.sel(axis=axis), color=colour, label=f"π {axis}")
             ax.set(title="Spatial angular momentum", xlabel="t (s)", ylabel="kg m²/s")
@@ -60,7 +60,7 @@ class Plots:
         d = self._one_body()
         w, x, y, z = (d.attitude.sel(quaternion=c) for c in "wxyz")
         heights = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
-        with _axes(ax, path) as ax:
+        with _Axes(ax, path) as ax:
             for k, (height, colour) in enumerate(zip(heights, COLOURS, strict=False), 1):
                 ax.plot(d.t, height, color=colour, label=f"body axis {k}")
             ax.set(title="Height of the body axes (R₃ⱼ)", xlabel="t (s)", ylim=(-1.05, 1.05))
@@ -77,7 +77,7 @@ class Plots:
         u, v = np.mgrid[0 : 2 * np.pi : 41j, 0 : np.pi : 21j]
         ball = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1)
         surface = (ball * semi_axes) @ axes.T
-        with _axes(ax, path, projection="3d") as ax:
+        with _Axes(ax, path, projection="3d") as ax:
             ax.plot_surface(*np.moveaxis(surface, -1, 0), color="#cfe0ee", alpha=0.35, linewidth=0)
             ax.plot(*d.omega.values.T, color=COLOURS[1], linewidth=1.2)
             ax.scatter(*d.omega.values[:1].T, color=COLOURS[6], s=15)
@@ -94,7 +94,7 @@ class Plots:
         return self.dataset
 
 
-class _axes:
+class _Axes:
     """Draw on the axes given, or on a figure of its own, saved if a path is given."""
 
     def __init__(self, ax: Any, path: str | Path | None, projection: str | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6BB1", "#7F7F7F")
 MARKERS = "osD^vPX*h"
 
-_STYLE = {
+_STYLE: Any = {
     "figure.constrained_layout.use": True,
     "figure.dpi": 110,
     "savefig.dpi": 160,

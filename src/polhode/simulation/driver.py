@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import numpy as np
+import psutil
 
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
@@ -21,7 +22,7 @@ from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
-_FIRST_BLOCK = 256  # steps
+_FIRST_BLOCK = 16_384  # steps
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Trajectory:
     status: Status
     seconds: float
     iterations: float  # a step, on average
-    worst: float  # largest relative correction left in a solved step
+    worst: float  # largest relative error left in a solved step
     failure: dict[str, Any] = field(default_factory=dict)
 
 
@@ -52,7 +53,8 @@ def count_steps(step: float, until: float | None, steps: int | None) -> tuple[in
         return count, None
     count = math.floor(ratio)
     return count, (
-        f"until = {until!r} is not a whole number of steps of {step!r}: the run ends at step {count}, t = {count * step!r}"
+        f"until = {until!r} is not a whole number of steps of {step!r}: the run ends at step {count}, "
+        f"t = {count * step!r}"
     )
 
 
@@ -79,8 +81,9 @@ def integrate(
     saved, capacity = _Saved(total, every, shape), capacity_for(shape)
     saved.keep(0, state, _look_at_load(system, state))
     began = time.perf_counter()
-    status, failure, iterations, worst, done = Status.OK, {}, 0, 0.0, 0
-    budget = min(_FIRST_BLOCK, every) if total > _FIRST_BLOCK else total
+    failure: dict[str, Any] = {}
+    status, iterations, worst, done = Status.OK, 0, 0.0, 0
+    budget = _FIRST_BLOCK
     fresh = True
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
@@ -91,12 +94,13 @@ def integrate(
                     run_block(method, system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
                 )
                 spent = time.perf_counter() - clock
-                saved.take(block, done, stride)
-                taken = int(block.done) - done
-                state, done = block.state, int(block.done)
-                iterations, worst = iterations + int(block.iterations), max(worst, float(block.worst))
+                now, iterated, worst_now, ok = jax.device_get((block.done, block.iterations, block.worst, block.ok))
+                taken = int(now) - done
+                saved.take(block, done, taken, stride)
+                state, done = block.state, done + taken
+                iterations, worst = iterations + int(iterated), max(worst, float(worst_now))
                 bar.advance(done)
-                if not np.all(block.ok):
+                if not ok.all():
                     status, failure = _failure(block, done, h)
                     break
                 if not fresh:  # the first call may have compiled
@@ -133,44 +137,33 @@ class _Saved:
         self.every = every
         room = total // every + 2
         size = 64 * room * math.prod(shape)
-        memory = _memory()
-        if size > memory:
+        if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
                 f"saving every {every} of {total} steps needs {size / 2**30:.3g} GiB and this machine has "
                 f"{memory / 2**30:.3g}; save fewer with a larger `every`"
             )
-        self.values = np.empty((8, room, *shape))
+        self.values = np.empty((room, 8, *shape))
         self.counts: list[int] = []
 
     def keep(self, count: int, state: State, potential: Any) -> None:
-        for row, value in zip(self.values, (*state.attitude, *state.momentum, potential), strict=True):
-            row[len(self.counts)] = value
+        for i, value in enumerate((*state.attitude, *state.momentum, potential)):
+            self.values[len(self.counts), i] = value
         self.counts.append(count)
 
-    def take(self, block: Block, before: int, stride: int) -> None:
-        whole_samples = (int(block.done) - before) // stride
+    def take(self, block: Block, before: int, taken: int, stride: int) -> None:
+        whole_samples = taken // stride
         if (before + stride) % self.every:
             return
         first = len(self.counts)
-        kept = block.samples
-        for row, values in zip(
-            self.values, (*kept.state.attitude, *kept.state.momentum, kept.potential), strict=True
-        ):
-            row[first : first + whole_samples] = np.asarray(values)[:whole_samples]
+        self.values[first : first + whole_samples] = np.asarray(block.samples)[:whole_samples]
         self.counts += [before + stride * (j + 1) for j in range(whole_samples)]
 
     def states(self) -> State:
-        v = self.values[:, : len(self.counts)]
-        return State(Quaternion(*v[:4]), Vec3(*v[4:7]))
+        columns = np.moveaxis(self.values[: len(self.counts)], 1, 0)
+        return State(Quaternion(*columns[:4]), Vec3(*columns[4:7]))
 
     def potential(self) -> np.ndarray:
-        return self.values[7, : len(self.counts)]
-
-
-def _memory() -> int:
-    import psutil
-
-    return int(psutil.virtual_memory().available)
+        return self.values[: len(self.counts), 7]
 
 
 def _arrays(tree: Any) -> Any:
@@ -180,15 +173,15 @@ def _arrays(tree: Any) -> Any:
 
 def _look_at_load(system: System, state: State) -> Any:
     """The potential at the start, once the load has been seen to give usable numbers there."""
-    potential, torque = probe_load(system, state, 0.0)
+    potential, torque = jax.device_get(probe_load(system, state, 0.0))
     shape = np.shape(state.momentum.x)
     if np.shape(potential) not in ((), shape):
         raise InputError(
             f"the potential must be one number for each body, shape {shape}; its function returned shape "
             f"{np.shape(potential)}"
         )
-    numbers("the potential energy at the start", np.asarray(potential))
-    numbers("the torque at the start (body components)", np.asarray(torque))
+    numbers("the potential energy at the start", potential)
+    numbers("the torque at the start (body components)", torque.array)
     return potential
 
 
@@ -198,7 +191,7 @@ def _failure(block: Block, done: int, h: float) -> tuple[Status, dict[str, Any]]
     detail = {
         "step": done + 1,
         "t": done * h,
-        "residual": float(np.asarray(block.report.correction)[bad].max()),
+        "residual": float(np.asarray(block.report.error)[bad].max()),
         "iterations": int(np.asarray(block.report.iterations)[bad].max()),
         "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
     }

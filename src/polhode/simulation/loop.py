@@ -16,20 +16,10 @@ from polhode.methods import Method
 from polhode.solve import Report
 
 
-
 def capacity_for(shape: tuple[int, ...]) -> int:
     """Samples a call can return: fixed by the batch shape alone, so that one program
     serves every run, and at most some 4 million numbers of a kind."""
     return max(1, min(1024, 2**22 // math.prod(shape)))
-
-
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
-class Sample:
-    """What is kept of a moment: the state, and the potential energy there."""
-
-    state: State
-    potential: Any
 
 
 @jax.tree_util.register_dataclass
@@ -41,10 +31,10 @@ class Block:
     state: State  # after the last good step
     done: Any  # steps taken since the start of the run
     iterations: Any  # in all
-    worst: Any  # largest last correction of a solved step
+    worst: Any  # largest error left in a solved step
     ok: Any  # per member of a batch; False: the step after `done` failed
     report: Report  # of the last step tried
-    samples: Sample  # `capacity_for(shape)` of them; the first (done - start) // stride are set
+    samples: Any  # rows of `numbers_of`; the first (steps taken) // stride of them are set
 
 
 @partial(jax.jit, static_argnames=("method",))
@@ -64,7 +54,7 @@ def run_block(
         ok = report.converged & _finite(new)
         good = jnp.all(ok)
         state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, state)
-        worst = jnp.where(good, jnp.maximum(worst, jnp.max(report.correction)), worst)
+        worst = jnp.where(good, jnp.maximum(worst, jnp.max(report.error)), worst)
         return state, n + good, good, iterations + jnp.max(report.iterations), worst, ok, report
 
     def sample(j: Any, carry: Any) -> Any:
@@ -72,19 +62,19 @@ def run_block(
         end = inner[1] + stride
         inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, tuple(inner))
         state = inner[0]
-        kept = Sample(state, _potential(system, t0 + inner[1] * h, state, shape))
-        buffer = jax.tree.map(lambda b, x: lax.dynamic_update_index_in_dim(b, x, j, 0), buffer, kept)
-        return (*inner, buffer)
+        kept = numbers_of(state, system.potential(t0 + inner[1] * h, state.attitude))
+        return (*inner, lax.dynamic_update_index_in_dim(buffer, kept, j, 0))
 
-    room = jnp.zeros((capacity_for(shape), *shape))
-    buffer = Sample(jax.tree.map(lambda _: room, state), room)
+    buffer = jnp.zeros((capacity_for(shape), 8, *shape))
     start = (state, done, jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0), jnp.ones(shape, bool), report, buffer)
     state, done, _, iterations, worst, ok, report, buffer = lax.fori_loop(0, count, sample, start)
     return Block(state, done, iterations, worst, ok, report, buffer)
 
 
-def _potential(system: System, t: Any, state: State, shape: tuple[int, ...]) -> Any:
-    return jnp.broadcast_to(jnp.asarray(system.potential(t, state.attitude), dtype=float), shape)
+def numbers_of(state: State, potential: Any) -> Any:
+    """What is kept of a moment: quaternion, momentum and potential energy, in one array."""
+    components = (*state.attitude, *state.momentum)
+    return jnp.stack([*components, jnp.broadcast_to(potential, jnp.shape(components[0]))])
 
 
 def _finite(state: State) -> Any:

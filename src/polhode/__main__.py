@@ -1,0 +1,5 @@
+"""`python -m polhode`."""
+
+from polhode.cli.main import main
+
+main()

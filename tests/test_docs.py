@@ -1,0 +1,60 @@
+"""What the README and CONTRIBUTING show runs as it stands there."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polhode as ph
+from polhode.inputs import case_of
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("code", blocks(README, "python"))
+def test_readme_python(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    if "run" in names:
+        assert names["run"].steps == 10_000
+        assert ph.load("top.zarr").attrs["method"] == "imidm"
+    if "lowest" in names:
+        assert names["lowest"][0] < 0 < names["lowest"][-1]
+    if "slope" in names:
+        step = 1e-4
+        f, system = names["tip_after_a_step"], names["system"]
+        up, down = (f(ph.System(system.moments, ph.Potential(system.load.fn, weight=20.0 + s))) for s in (step, -step))
+        assert float(names["slope"]) == pytest.approx(float(up - down) / (2 * step), rel=1e-5)
+
+
+def test_readme_file(tmp_path: Path) -> None:
+    (text,) = blocks(README, "toml")
+    path = tmp_path / "top.toml"
+    path.write_text(text, encoding="utf-8")
+    case = case_of(str(path))
+    assert (case.methods, case.lengths, case.until, case.every) == (("imidm",), (0.001,), 10.0, 10)
+
+
+def test_contributing_method_keeps_its_claims() -> None:
+    method, test = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
+    names: dict[str, Any] = {}
+    exec(compile(method, "CONTRIBUTING.md", "exec"), names)
+    assert "polhode.claims(LieEuler())" in test
+    for claim in ph.claims(names["LieEuler"]()):
+        claim.check()
+
+
+def test_every_dependency_is_named_with_its_reason() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    wanted = project["dependencies"] + project["optional-dependencies"]["test"]
+    assert [name for name in (re.split(r"[<>=]", w)[0] for w in wanted) if name not in text] == []

@@ -1,0 +1,76 @@
+"""The house: which part may import which, and what importing polhode does to JAX."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import polhode
+
+ROOT = Path(polhode.__file__).parent
+
+# Each part may import those before it; `_startup` and the version may be read by all.
+LAYERS = [
+    ("algebra",), ("solve",), ("mechanics",), ("methods",), ("problems",), ("simulation",), ("results",), ("api",),
+    ("inputs", "verify", "papers"), ("bench",), ("cli",), ("__main__",),
+]  # fmt: skip
+MAY_NOT = {("problems", "methods"), ("mechanics", "solve")}
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("polhode."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("polhode.")}
+    return found - {"_startup"}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_go_one_way(path: Path) -> None:
+    part = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    if part in ("__init__", "_startup"):
+        return
+    rank = {name: i for i, layer in enumerate(LAYERS) for name in layer}
+    for other in imports(path) - {part}:
+        assert rank[other] < rank[part], f"{part} may not import {other}"
+        assert (part, other) not in MAY_NOT, f"{part} may not import {other}"
+
+
+def python(code: str, **environment: str) -> str:
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_"))} | environment
+    return subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_importing_polhode_prepares_jax() -> None:
+    out = python("import polhode, jax, os; print(jax.config.jax_enable_x64, os.environ['XLA_FLAGS'])")
+    assert out == "True --xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536"
+    assert python("import jax, polhode; print(jax.numpy.ones(1).dtype)") == "float64"
+
+
+def test_the_users_flags_are_kept() -> None:
+    code = "import polhode, os; print(os.environ['XLA_FLAGS'])"
+    assert python(code, XLA_FLAGS="--a=1 --xla_backend_extra_options=b=2") == (
+        "--a=1 --xla_backend_extra_options=b=2,xla_cpu_small_while_loop_byte_threshold=65536"
+    )
+    mine = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=1"
+    assert python(code, XLA_FLAGS=mine) == mine
+    cache = "import polhode, jax; print(jax.config.jax_compilation_cache_dir)"
+    assert python(cache, JAX_COMPILATION_CACHE_DIR="/tmp/mine") == "/tmp/mine"
+    assert python(cache).endswith("polhode")
+
+
+def test_a_notice_where_jax_was_started_before() -> None:
+    code = (
+        "import jax, warnings; jax.numpy.ones(1).block_until_ready()\n"
+        "with warnings.catch_warnings(record=True) as w:\n"
+        "    warnings.simplefilter('always'); import polhode\n"
+        "print([str(x.message)[:44] for x in w])"
+    )
+    assert python(code) == "['JAX had started before polhode was imported,']"

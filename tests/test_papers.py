@@ -1,0 +1,86 @@
+"""The papers: every check comes out as it should; the reference is what it says it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from polhode.papers import PAPERS
+from polhode.papers.base import agreeing_digits
+from polhode.papers.reference import reference
+from polhode.papers.report import write_report
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAPERS)
+def test_paper(name: str, tmp_path: Path) -> None:
+    said: list[str] = []
+    result = PAPERS[name].compute(said.append)
+    wrong = [check for check in result.checks if not check.ok]
+    assert wrong == []
+    assert len(result.checks) >= 8
+    assert said
+    page = write_report({PAPERS[name]: result}, tmp_path).read_text()
+    assert page.count("<figure") == len(result.figures) >= 3
+    assert "0 fail" in page
+    assert len(list(tmp_path.glob("*.png"))) == len(result.figures)
+
+
+def test_digits() -> None:
+    assert agreeing_digits("1269.975", 1269.97500520790) == 7
+    assert agreeing_digits("1269.975", 1269.9761) == 6
+    assert agreeing_digits("0.99875", 0.9987503) == 5
+    assert agreeing_digits("1.5", 2.5) == 0
+
+
+def test_reference_against_mpmath() -> None:
+    """A second Taylor method, mpmath's, in 30 digits, on a tilted fast top."""
+    q0, omega = (0.9, 0.3, -0.1, 0.2), (0.4, -1.0, 9.0)
+    ours = reference((5.0, 4.0, 2.0), 20.0, q0, omega, 0.5)
+    with mpmath.workdps(30):
+        length = mpmath.sqrt(sum(mpmath.mpf(c) ** 2 for c in q0))
+        start = [mpmath.mpf(c) / length for c in q0] + [
+            mpmath.mpf(w) * i for w, i in zip(omega, (5, 4, 2), strict=True)
+        ]
+
+        def slope(t: Any, s: Any) -> Any:
+            w, x, y, z, p1, p2, p3 = s
+            a, b, c = p1 / 5, p2 / 4, p3 / 2
+            return [
+                (-x * a - y * b - z * c) / 2, (w * a + y * c - z * b) / 2,
+                (w * b + z * a - x * c) / 2, (w * c + x * b - y * a) / 2,
+                p2 * c - p3 * b + 40 * (y * z + w * x), p3 * a - p1 * c - 40 * (x * z - w * y), p1 * b - p2 * a,
+            ]  # fmt: skip
+
+        end = mpmath.odefun(slope, 0, start, tol=mpmath.mpf(10) ** -25)(mpmath.mpf("0.5"))
+        w, x, y, z = end[:4]
+        exact = [float(p) for p in end[4:]], float(1 - 2 * (x * x + y * y)), float(2 * (x * z + w * y))
+    np.testing.assert_allclose(ours.momentum, exact[0], atol=1e-15)
+    np.testing.assert_allclose([ours.attitude[2, 2], ours.attitude[0, 2]], exact[1:], atol=2e-16)
+    assert ours.error < 1e-17
+
+
+def test_papers_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Exit 1 when a check that should agree does not; JSON and nothing else on stdout."""
+    import polhode.cli.papers as command
+    from polhode.papers import Check, Paper, Result
+
+    good = Check("T1", "a number", "1.5", "1.5", True, digits=2)
+    fake = {
+        "good": Paper("good", "Good", lambda say: Result([good])),
+        "bad": Paper("bad", "Bad", lambda say: Result([Check("T1", "a number", "1.5", "2.5", False)])),
+    }
+    monkeypatch.setattr(command, "PAPERS", fake)
+    monkeypatch.setattr(command, "paper_of", fake.__getitem__)
+    command.papers_command(["good"], tmp_path / "out", True)
+    (record,) = json.loads(capsys.readouterr().out)
+    assert record["ok"] is True
+    assert record["checks"][0]["digits"] == 2
+    assert (tmp_path / "out" / "index.html").exists()
+    with pytest.raises(SystemExit) as end:
+        command.papers_command([], None, False)
+    assert end.value.code == 1
+    assert "DISAGREES" in capsys.readouterr().out
