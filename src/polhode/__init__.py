@@ -38,6 +38,8 @@ _HOME = {
     "Plots": "results",
     "load": "results",
     "claims": "verify",
+    "audit": "verify",
+    "exact": "methods",
 }
 _MODULES = ("algebra", "mechanics", "methods", "papers", "problems", "results", "solve", "verify")
 __all__ = ["__version__", *_HOME, *_MODULES]

@@ -100,8 +100,10 @@ class Quaternion:
         return Quaternion(self.w * s, self.x * s, self.y * s, self.z * s)
 
     def renormalized(self) -> Quaternion:
-        """Back to unit length from within round-off of it, without a root or a division."""
-        s = 1.5 - 0.5 * (self.w * self.w + self.vector.norm2())
+        """Back to unit length from within round-off of it, without a root or a division. Lengths
+        within 4e-15 are left alone: scaling by 1 - 1e-16 again and again would round with a bias."""
+        excess = self.w * self.w + self.vector.norm2() - 1.0
+        s = where(abs(excess) > 8e-15, 1.0 - 0.5 * excess, 1.0)
         return Quaternion(self.w * s, self.x * s, self.y * s, self.z * s)
 
     def rotate(self, v: Vec3) -> Vec3:

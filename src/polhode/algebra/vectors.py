@@ -137,6 +137,10 @@ class Mat3:
         return cls(*(values[..., i, j] for i in range(3) for j in range(3)))
 
     @classmethod
+    def identity(cls) -> Mat3:
+        return cls(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+    @classmethod
     def from_rows(cls, a: Vec3, b: Vec3, c: Vec3) -> Mat3:
         return cls(*a, *b, *c)
 

@@ -75,10 +75,14 @@ def _check_places(out: Path | None, plot: Path | None) -> None:
 
         check_ending(out)
     if plot is not None:
-        if plot.suffix not in PICTURES:
-            raise InputError(f"--plot draws {', '.join(PICTURES)}; got {str(plot)!r}")
-        if not plot.absolute().parent.is_dir():
-            raise InputError(f"there is no folder {str(plot.parent)!r} to draw into; make it first")
+        check_picture(plot)
+
+
+def check_picture(plot: Path) -> None:
+    if plot.suffix not in PICTURES:
+        raise InputError(f"--plot draws {', '.join(PICTURES)}; got {str(plot)!r}")
+    if not plot.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {str(plot.parent)!r} to draw into; make it first")
 
 
 def _numbered(out: Path, run: Run, count: int) -> Path:

@@ -94,15 +94,26 @@ class TimedPotentialFormula:
 
 @dataclass(frozen=True)
 class TorqueFormula:
-    """Three formulas in t, R11..R33 and the body angular velocity W1, W2, W3, as the
-    function of a `Torque`."""
+    """Three formulas in t and R11..R33, as the function of a `Torque`."""
 
     components: tuple[Expression, Expression, Expression]
 
-    @classmethod
-    def parse(cls, texts: Iterable[str]) -> TorqueFormula:
+    @staticmethod
+    def parse(texts: Iterable[str]) -> TorqueFormula | OmegaTorqueFormula:
         a, b, c = (Expression.parse(text, (*ROTATION, "t", *OMEGA)) for text in texts)
-        return cls((a, b, c))
+        names = set().union(*(_names(expression.tree) for expression in (a, b, c)))
+        return (OmegaTorqueFormula if names & {*OMEGA} else TorqueFormula)((a, b, c))
+
+    def __call__(self, t: Any, R: Mat3) -> Any:
+        values = {**dict(zip(ROTATION, R.entries, strict=True)), "t": t}
+        return tuple(c(values) for c in self.components)
+
+
+@dataclass(frozen=True)
+class OmegaTorqueFormula:
+    """Three formulas in t, R11..R33 and the body angular velocity W1, W2, W3."""
+
+    components: tuple[Expression, Expression, Expression]
 
     def __call__(self, t: Any, R: Mat3, omega: Vec3) -> Any:
         values = {**dict(zip(ROTATION, R.entries, strict=True)), "t": t, **dict(zip(OMEGA, omega, strict=True))}

@@ -18,6 +18,19 @@ from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
 from polhode.mechanics.checks import InputError
 
 
+def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3) -> Vec3:
+    """T_i = -dU along R skew(e_i), in body components, which is -rot(Rᵀ ∇U) of Vilmart (8)."""
+    R = jax.tree.map(jnp.asarray, R)
+    a, b, c = R.column(0), R.column(1), R.column(2)
+    zero = Vec3(*(jnp.zeros_like(entry) for entry in a))
+    turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of R skew(e_i)
+
+    def along(turn: tuple[Vec3, Vec3, Vec3]) -> Scalar:
+        return -jax.jvp(lambda R: jnp.asarray(energy(R)), (R,), (Mat3.from_columns(*turn),))[1]
+
+    return Vec3(*(along(turn) for turn in turns))
+
+
 class Load:
     """Base of every load. Loads add: `gravity + friction`."""
 
@@ -32,6 +45,11 @@ class Load:
     @property
     def conservative(self) -> bool:
         """Whether all of the load is accounted for by `energy`, with no explicit time."""
+        return False
+
+    @property
+    def uses_omega(self) -> bool:
+        """Whether the torque depends on the angular velocity."""
         return False
 
     def __add__(self, other: Load) -> Load:
@@ -122,16 +140,7 @@ class Potential(_FromFunction):
         return self._call(R, t)
 
     def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
-        """T_i = -dU along R skew(e_i), which is -rot(Rᵀ ∇U) of Vilmart (8)."""
-        R = jax.tree.map(jnp.asarray, R)
-        a, b, c = R.column(0), R.column(1), R.column(2)
-        zero = Vec3(*(jnp.zeros_like(entry) for entry in a))
-        turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of R skew(e_i)
-
-        def along(turn: tuple[Vec3, Vec3, Vec3]) -> Scalar:
-            return -jax.jvp(lambda R: jnp.asarray(self._call(R, t)), (R,), (Mat3.from_columns(*turn),))[1]
-
-        return Vec3(*(along(turn) for turn in turns))
+        return torque_of(lambda R: self._call(R, t), R)
 
     @property
     def conservative(self) -> bool:
@@ -160,6 +169,10 @@ class Torque(_FromFunction):
         vector = value if isinstance(value, Vec3) else Vec3(*_three(value))
         return vector if self.frame == "body" else R.T @ vector
 
+    @property
+    def uses_omega(self) -> bool:
+        return self._arity == 3
+
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
@@ -180,6 +193,10 @@ class Sum(Load):
     @property
     def conservative(self) -> bool:
         return all(part.conservative for part in self.parts)
+
+    @property
+    def uses_omega(self) -> bool:
+        return any(part.uses_omega for part in self.parts)
 
     def __add__(self, other: Load) -> Load:
         return Sum((*self.parts, other))
@@ -202,6 +219,10 @@ class InPrincipalAxes(Load):
     @property
     def conservative(self) -> bool:
         return self.load.conservative
+
+    @property
+    def uses_omega(self) -> bool:
+        return self.load.uses_omega
 
 
 def _three(value: Any) -> Any:

@@ -29,6 +29,11 @@ class System:
             load = InPrincipalAxes(load, body.axes)
         return cls(body.moments, load)
 
+    @property
+    def free(self) -> System:
+        """The same body without its load."""
+        return System(self.moments, Free())
+
     def omega(self, Pi: Vec3) -> Vec3:
         """Ω = I⁻¹ Π. The reciprocals are constants of a loop, where divisions would not be."""
         I = self.moments

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import jax
 
 from polhode.algebra import Scalar, Vec3
-from polhode.mechanics import State, System
+from polhode.mechanics import Free, InputError, Load, State, System
 from polhode.solve import FixedPoint, Newton, Report, Residual
 
 Conserved = Literal["exact", "bounded", "drifts"]
@@ -24,7 +24,7 @@ class Traits:
     heavy symmetric top.
     """
 
-    order: int
+    order: float  # math.inf: exact
     energy: Conserved
     spatial_momentum: Conserved
     momentum_length: Conserved = "exact"
@@ -34,6 +34,10 @@ class Traits:
     vertical_momentum: Conserved = "exact"
 
     symmetric: bool = True  # a step forward and a step back is the identity
+    poisson: bool = False  # Π₀ -> Π₁ keeps the Lie-Poisson bracket, on the free body
+    symplectic: bool = False  # (R, Π) -> (R, Π) keeps the canonical form of T*SO(3)
+
+    loads: Literal["any", "attitude", "none"] = "any"  # what they may depend on besides time
 
 
 @jax.tree_util.register_dataclass
@@ -57,6 +61,20 @@ class Method(ABC):
     name: ClassVar[str]
     paper: ClassVar[str]
     traits: ClassVar[Traits]
+
+    def check_load(self, load: Load) -> None:
+        """An InputError if this method cannot take the load."""
+        takes = self.traits.loads
+        if takes == "none" and not isinstance(load, Free):
+            raise InputError(
+                f"{self.name} moves free bodies only; with a load use strang-{self.name} (order 2) or "
+                f"nystrom4-{self.name} (order 4)"
+            )
+        if takes == "attitude" and load.uses_omega:
+            raise InputError(
+                f"{self.name} takes loads that depend on attitude and time; this one depends on the angular velocity "
+                "too. Use imidm, or another method whose loads are 'any' (`polhode methods NAME` tells)"
+            )
 
     @abstractmethod
     def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:

@@ -9,32 +9,80 @@ from typing import Any
 
 from polhode.mechanics.checks import InputError, unknown
 from polhode.methods.base import Method
+from polhode.methods.composition import WEIGHTS, Composition
 from polhode.methods.conserving import AKW, BBTRAP, BBTRAPWD, SWC1
+from polhode.methods.exact import Exact
 from polhode.methods.krysl import IMID, IMIDM, TRAP, TRAPM
+from polhode.methods.moser_veselov import DMV, Midpoint, PreprocessedDMV
 from polhode.methods.munthe_kaas import TABLEAUX, MuntheKaas
+from polhode.methods.rattle import Rattle
 from polhode.methods.solfec import RigImp, RigNeg, RigPos
+from polhode.methods.splitting import SymmetricRotation, ThreeRotation
+from polhode.methods.with_potential import SCHEMES, Split
 
-_FAMILIES: tuple[type[Method], ...] = (
-    TRAP,
-    IMID,
-    TRAPM,
-    IMIDM,
-    SWC1,
-    AKW,
-    BBTRAP,
-    BBTRAPWD,
-    RigPos,
-    RigNeg,
-    RigImp,
+_PLAIN: tuple[Method, ...] = (
+    TRAP(),
+    IMID(),
+    TRAPM(),
+    IMIDM(),
+    SWC1(),
+    AKW(),
+    BBTRAP(),
+    BBTRAPWD(),
+    RigPos(),
+    RigNeg(),
+    RigImp(),
+    *(MuntheKaas(tableau=tableau) for tableau in TABLEAUX.values()),
+    Exact(),
+    ThreeRotation(),
+    *(SymmetricRotation(axis) for axis in (3, 1, 2)),
+    Midpoint(),
+    DMV(),
+    *(PreprocessedDMV(high_order=order) for order in (4, 6, 8, 10)),
+    Rattle(),
+)
+_COMBINED = (  # a few of the many; any other name of this form is understood too
+    "strang-dmv",
+    "strang-symmetric-rotation",
+    "strang-exact",
+    "nystrom4-exact",
+    "nystrom4-dmv10",
+    "rkn6-dmv10",
+    "triple4-strang-exact",
+    "suzuki4-strang-exact",
+    "kahan-li6-strang-dmv",
+    "kahan-li8-strang-dmv",
+    "kahan-li6-imidm",
 )
 
 
 @cache
 def all_methods() -> dict[str, Method]:
     """Every built-in method, by name."""
-    methods: list[Method] = [family() for family in _FAMILIES]
-    methods += [MuntheKaas(tableau=tableau) for tableau in TABLEAUX.values()]
-    return {method.name: method for method in methods}
+    methods = {method.name: method for method in _PLAIN}
+    return methods | {name: _combined(name, methods) for name in _COMBINED}
+
+
+def _combined(name: str, methods: dict[str, Method]) -> Method:
+    """`strang-KINETIC`, `nystrom4-KINETIC`, `rkn6-KINETIC`, or `WEIGHTS-METHOD` as in kahan-li6-imidm."""
+    if name in methods:
+        return methods[name]
+    for prefix, scheme in SCHEMES.items():
+        if name.startswith(f"{prefix}-"):
+            kinetic = _combined(name.removeprefix(f"{prefix}-"), methods)
+            if kinetic.traits.order < scheme.order:
+                raise InputError(
+                    f"{name}: {scheme.name} has order {scheme.order} and needs a kinetic method of at least "
+                    f"that order; {kinetic.name} has {kinetic.traits.order}"
+                )
+            return Split(scheme, kinetic)
+    for prefix, weights in WEIGHTS.items():
+        if name.startswith(f"{prefix}-"):
+            base = _combined(name.removeprefix(f"{prefix}-"), methods)
+            if not base.traits.symmetric or base.traits.order != 2:
+                raise InputError(f"{name}: {prefix} composes symmetric methods of order 2; {base.name} is not one")
+            return Composition(weights, base)
+    raise unknown("method", name, [*methods, *_COMBINED])
 
 
 def method_of(given: Any) -> Method:
@@ -48,9 +96,7 @@ def method_of(given: Any) -> Method:
     if ":" in given:
         return _imported(given)
     name = given.lower().replace("rig-", "rig_")
-    if name not in all_methods():
-        raise unknown("method", given, all_methods())
-    return all_methods()[name]
+    return _combined(name, all_methods())
 
 
 def _imported(path: str) -> Method:

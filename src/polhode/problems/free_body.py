@@ -1,4 +1,4 @@
-"""Torque-free motion of an asymmetric body (Krysl 5.1, after McLachlan & Zanna)."""
+"""Torque-free motion of an asymmetric body: Krysl 5.1 (after McLachlan & Zanna), and Vilmart's book."""
 
 from __future__ import annotations
 
@@ -11,6 +11,24 @@ from polhode.problems.base import Parameter, Problem, Setup
 def _make(inertia: Any, omega: Any) -> Setup:
     return Setup(RigidBody(inertia), None, State.of(omega=omega))
 
+
+def _make_book(inertia: Any, momentum: Any) -> Setup:
+    return Setup(RigidBody(inertia), None, State.of(momentum=momentum))
+
+
+BOOK = Problem(
+    "book",
+    "A hardbound book, thrown: torque-free motion near the unstable axis",
+    "vilmart",
+    (
+        Parameter("inertia", (0.376, 0.627, 1.0), "kg m²", "principal moments"),
+        Parameter("momentum", (0.0, 0.6, -0.8), "kg m²/s", "body angular momentum at the start"),
+    ),
+    _make_book,
+    step=0.01,
+    until=40.0,
+    method="dmv10",
+)
 
 FREE_BODY = Problem(
     "free-body",

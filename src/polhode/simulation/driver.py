@@ -76,6 +76,7 @@ def integrate(
         warnings.warn(notice, stacklevel=3)
     every = whole("every", every, 1)
     system = _arrays(System.of(body, load))
+    method.check_load(system.load)
     state = _arrays(to_principal(body, start))
     shape = np.shape(state.momentum.x)
     saved, capacity = _Saved(total, every, shape), capacity_for(shape)

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from polhode.algebra import Mat3, Scalar, Vec3
+from polhode.algebra.scalars import is_mpmath
 
 Residual = Callable[[Any], Any]
 
@@ -39,6 +40,14 @@ class Report:
     def explicit(cls) -> Report:
         """Nothing was iterated."""
         return cls(jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0))
+
+    def then(self, other: Report) -> Report:
+        """Of two solves, one after the other."""
+        return Report(
+            self.converged & other.converged,
+            self.iterations + other.iterations,
+            jnp.maximum(self.error, other.error),
+        )
 
 
 def runs_until_converged(mode: str) -> bool:
@@ -63,6 +72,8 @@ class _Iteration:
     def __call__(self, residual: Residual, guess: Any, scale: Scalar) -> tuple[Any, Report]:
         """The root of `residual` near `guess`, and how it was reached. `scale` is the
         size that corrections are compared with."""
+        if any(is_mpmath(leaf) for leaf in jax.tree.leaves(guess)):
+            return _in_many_digits(residual, guess, scale)
         guess = jax.tree.map(jnp.asarray, guess)
         floor = jnp.finfo(jnp.float64).tiny
 
@@ -168,6 +179,17 @@ def linear_solver(g: Callable[[Any], Any], like: Any) -> Callable[[Any], Any]:
         return jax.tree.unflatten(tree, [x[..., i] for i in range(n)])
 
     return solve
+
+
+def _in_many_digits(residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Report]:
+    """Fixed-point iteration on mpmath numbers, which have no derivatives: for tests of order."""
+    for n in range(1, 1000):
+        dx = residual(x)
+        x = _minus(x, dx)
+        size = sum(leaf * leaf for leaf in jax.tree.leaves(dx))
+        if size <= (scale * scale.context.eps) ** 2:
+            return x, Report(True, n, 0.0)
+    return x, Report(False, n, float(size) ** 0.5)
 
 
 def _minus(x: Any, y: Any) -> Any:

@@ -1,0 +1,106 @@
+"""Compositions of a symmetric method with itself, to higher order: coefficients as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from polhode.algebra import Scalar
+from polhode.mechanics import State, System
+from polhode.methods.base import Method, Step, Traits
+from polhode.methods.with_potential import Split, in_turn
+from polhode.solve import Report
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Fractions of the step, one after the other; a palindrome that sums to 1."""
+
+    name: str
+    order: int  # from a symmetric method of order 2
+    fractions: tuple[float, ...]
+    paper: str = "Hairer, Lubich, Wanner, Geometric Numerical Integration (2006), V.3"
+
+
+def _palindrome(*half: float) -> tuple[float, ...]:
+    """The given fractions, what is left to 1 in the middle, and the same backwards."""
+    return (*half, 1.0 - 2.0 * sum(half), *reversed(half))
+
+
+_YOSHIDA = 1.0 / (2.0 - 2.0 ** (1 / 3))
+_SUZUKI = 1.0 / (4.0 - 4.0 ** (1 / 3))
+
+TRIPLE4 = Weights("triple4", 4, _palindrome(_YOSHIDA))
+SUZUKI4 = Weights("suzuki4", 4, _palindrome(_SUZUKI, _SUZUKI))
+KAHAN_LI6 = Weights(
+    "kahan-li6",
+    6,
+    _palindrome(
+        0.39216144400731413927925056,
+        0.33259913678935943859974864,
+        -0.70624617255763935980996482,
+        0.08221359629355080023149045,
+    ),
+    "Kahan, Li, Math. Comput. 66 (1997) 1089-1099",
+)
+KAHAN_LI8 = Weights(
+    "kahan-li8",
+    8,
+    _palindrome(
+        0.13020248308889008087881763,
+        0.56116298177510838456196441,
+        -0.38947496264484728640807860,
+        0.15884190655515560089621075,
+        -0.39590389413323757733623154,
+        0.18453964097831570709183254,
+        0.25837438768632204729397911,
+        0.29501172360931029887096624,
+    ),
+    "Kahan, Li, Math. Comput. 66 (1997) 1089-1099",
+)
+WEIGHTS = {weights.name: weights for weights in (TRIPLE4, SUZUKI4, KAHAN_LI6, KAHAN_LI8)}
+
+
+@dataclass(frozen=True)
+class Composition(Method):
+    """Steps of γ₁h, γ₂h, ... of a symmetric second-order method, one after the other: order 4, 6 or 8.
+
+    Keeps whatever the base method keeps exactly (momentum, symmetry, the symplectic form).
+    Triple jump and Suzuki's five steps (order 4), Kahan & Li's 9 (order 6) and 17 (order 8).
+    """
+
+    weights: Weights = TRIPLE4
+    base: Method = field(default_factory=Split)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{self.weights.name}-{self.base.name}"
+
+    @property
+    def paper(self) -> str:  # type: ignore[override]
+        return self.weights.paper
+
+    @property
+    def traits(self) -> Traits:  # type: ignore[override]
+        base = self.base.traits
+        return Traits(
+            order=self.weights.order,
+            energy=base.energy,
+            spatial_momentum=base.spatial_momentum,
+            momentum_length=base.momentum_length,
+            top_energy=base.top_energy,
+            vertical_momentum=base.vertical_momentum,
+            symmetric=base.symmetric,
+            poisson=base.poisson,
+            symplectic=base.symplectic,
+            loads=base.loads,
+        )
+
+    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+        def part(now: Any, fraction: Any) -> Any:
+            state, report, t = now
+            result = self.base.step(system, state, t, fraction * h)
+            return result.state, report.then(result.report), t + fraction * h
+
+        state, report, _ = in_turn(part, (state, Report.explicit(), t), list(self.weights.fractions))
+        return Step(state, report)

@@ -1,0 +1,81 @@
+"""The moving-axis problems on which methods are measured, with independent references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from polhode.algebra import Mat3, Vec3, exp
+from polhode.mechanics import Potential, RigidBody, Start, State, Torque
+from polhode.mechanics.loads import Load
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A problem, and its torque again in numpy, for an integrator that shares no code with ours."""
+
+    name: str
+    body: RigidBody
+    load: Load | None
+    start: Start
+    torque: Callable[[float, np.ndarray, np.ndarray], Any]  # (t, R, omega), in body components
+    loads: str  # which methods can run it: those whose traits.loads is this, or more
+    until: float = 2.0
+
+    @cache  # noqa: B019 (a handful of cases, kept for ever)
+    def reference(self) -> tuple[np.ndarray, np.ndarray]:
+        """R and Π at the end, by scipy's DOP853 on the matrix equations; error some 3e-14."""
+        from scipy.integrate import solve_ivp
+
+        I = self.body.tensor
+
+        def slope(t: float, y: np.ndarray) -> np.ndarray:
+            R, Pi = y[:9].reshape(3, 3), y[9:]
+            w = np.linalg.solve(I, Pi)
+            skew = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+            return np.concatenate([(R @ skew).ravel(), np.cross(Pi, w) + self.torque(t, R, w)])
+
+        start = self.start.on(self.body)
+        y0 = np.concatenate([start.attitude.matrix().array.ravel(), start.momentum.array])
+        y = solve_ivp(slope, (0, self.until), y0, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+        return y[:9].reshape(3, 3), y[9:]
+
+
+def _gravity(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
+    return 3.0 * np.array([R[2, 1], -R[2, 0], 0.0])
+
+
+def _shaking(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
+    return R.T @ np.array([np.sin(3 * t), 0.5 * np.cos(2 * t), t / 4])
+
+
+def _shaking_components(t: Any) -> Any:
+    return (jnp.sin(3 * t), 0.5 * jnp.cos(2 * t), t / 4)
+
+
+def _damping_torque(t: Any, R: Mat3, omega: Vec3) -> Vec3:
+    return -0.3 * omega
+
+
+BODY = RigidBody((1.0, 1.6, 2.2))
+START = State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5))
+GRAVITY = Potential(lambda R: 3.0 * R.m33)
+SHAKING = Torque(_shaking_components, frame="space")
+
+CASES = (
+    Case("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none"),
+    Case("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude"),
+    Case("torque of time", BODY, SHAKING, START, _shaking, "attitude"),
+    Case("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any"),
+)
+REACH = {"none": 0, "attitude": 1, "any": 2}
+
+
+def cases_for(loads: str) -> list[Case]:
+    """The cases that a method with these `traits.loads` can run."""
+    return [case for case in CASES if REACH[case.loads] <= REACH[loads]]

@@ -1,0 +1,38 @@
+"""A picture of certificates: convergence, and what moved over 10⁵ steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.results.style import COLOURS, MARKERS, house_style
+from polhode.verify.audit import Certificate
+from polhode.verify.conservation import QUANTITIES
+
+
+def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
+    """A row a method: errors against steps on the left, deviations against time on the right."""
+    with house_style() as Figure:
+        figure = Figure(figsize=(11, 0.6 + 3.4 * len(certificates)))
+        rows = figure.subplots(len(certificates), 2, squeeze=False)
+        for (left, right), certificate in zip(rows, certificates, strict=True):
+            for i, (case, c) in enumerate(certificate.convergence.items()):
+                left.loglog(c.steps, c.errors, marker=MARKERS[i], color=COLOURS[i], label=f"{case}: {c.order:.2f}")
+            left.set(title=f"{certificate.method.name}: error at the end, and order", xlabel="steps")
+            left.legend(fontsize=8)
+            for i, (trait, d) in enumerate(certificate.deviations.items()):
+                what, where, _ = QUANTITIES[trait]
+                steps = np.linspace(0, 100_000, len(d.size))[1:]
+                right.semilogy(
+                    steps, d.size[1:] + 1e-17, color=COLOURS[i], linewidth=0.8, label=f"{what}, {where}: {d.kind}"
+                )
+            ticks = ", ".join(
+                f"{name} {'yes' if certificate.yes(name) else 'no'}" for name in ("Poisson", "symplectic", "symmetric")
+            )
+            right.set(title=f"deviation over 10⁵ steps ({ticks})", xlabel="steps", ylim=(1e-17, 10))
+            right.legend(fontsize=7, ncols=2, loc="upper left")
+        if path is not None:
+            figure.savefig(path)
+        return figure
