@@ -6,18 +6,19 @@ import json
 import sys
 from pathlib import Path
 
+import jax
 from rich.console import Console
 from rich.table import Table
 
 from polhode.cli.run import check_picture
-from polhode.methods import method_of
-from polhode.verify import audit
+from polhode.methods import all_methods, method_of
+from polhode.verify import Certificate, audit
 
 TICKS = ("Qy", "C", "H", "Poisson", "symplectic", "symmetric")
 
 
-def audit_command(names: list[str], plot: Path | None, as_json: bool) -> None:
-    methods = [method_of(name) for name in names]
+def audit_command(names: list[str], plot: Path | None, as_json: bool, table: Path | None = None) -> None:
+    methods = list(all_methods().values()) if names == ["all"] else [method_of(name) for name in names]
     if plot is not None:
         check_picture(plot)
     certificates = []
@@ -25,6 +26,7 @@ def audit_command(names: list[str], plot: Path | None, as_json: bool) -> None:
         for method in methods:
             status.update(f"measuring {method.name}")
             certificates.append(audit(method))
+            jax.clear_caches()  # its programs will not be needed again
     if plot is not None:
         from polhode.verify.picture import draw
 
@@ -32,14 +34,38 @@ def audit_command(names: list[str], plot: Path | None, as_json: bool) -> None:
     if as_json:
         print(json.dumps([c.record for c in certificates]))
     else:
-        table = Table(title="Measured: order, exact invariants of the free body, geometry of a step")
+        shown = Table(title="Measured: order, exact invariants of the free body, geometry of a step")
         for heading in ("method", "order", *TICKS):
-            table.add_column(heading)
+            shown.add_column(heading)
         for c in certificates:
-            order = "exact" if c.order == float("inf") else f"{c.order:.2f}"
-            table.add_row(c.method.name, order, *("yes" if c.yes(t) else "no" for t in TICKS))
-        Console(width=None if sys.stdout.isatty() else 120).print(table)
+            shown.add_row(*_cells(c))
+        Console(width=None if sys.stdout.isatty() else 120).print(shown)
         for c in certificates:
             print(c)
+    if table is not None:
+        write_table(certificates, table)
     if any(c.contradictions for c in certificates):
         sys.exit(1)
+
+
+def _cells(c: Certificate) -> list[str]:
+    order = "exact" if c.order == float("inf") else f"{c.order:.2f}"
+    return [c.method.name, order, *("yes" if c.yes(t) else "no" for t in TICKS)]
+
+
+def write_table(certificates: list[Certificate], path: Path) -> None:
+    """Table 2 of Vilmart (2013), for every method audited, as Markdown."""
+    lines = [
+        "# What every method keeps, measured",
+        "",
+        "Made by `polhode audit all --table docs/audit.md`: Table 2 of Vilmart (2013) for every built-in method. The",
+        "order is the least over a free body and, for methods that take loads, an asymmetric heavy top, a torque of",
+        "time and damping; Qy, C, H are exact on the free body over 10⁵ steps; Poisson, symplectic and symmetric come",
+        "from the Jacobian of one step. Declared traits that",
+        "a measurement contradicts fail the tests.",
+        "",
+        "| method | order | " + " | ".join(TICKS) + " |",
+        "| --- | --- | " + " | ".join("---" for _ in TICKS) + " |",
+    ]
+    lines += ["| " + " | ".join(_cells(c)) + " |" for c in certificates]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

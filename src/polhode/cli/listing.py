@@ -19,8 +19,8 @@ def _console() -> Console:
 
 def _table(*headings: str) -> Table:
     table = Table()
-    for heading in headings:
-        table.add_column(heading)
+    for i, heading in enumerate(headings):
+        table.add_column(heading, no_wrap=i == 0)
     return table
 
 
@@ -28,26 +28,24 @@ def show_methods(name: str | None) -> None:
     if name is not None:
         _show_method(method_of(name))
         return
-    table = _table("method", "order", "energy", "spatial momentum", "top: energy", "top: π₃", "symmetric", "what it is")
+    table = _table("method", "order", "energy", "momentum", "top: energy", "top: π₃", "symplectic", "what it is")
     for method in all_methods().values():
         t = method.traits
         table.add_row(
             method.name,
-            str(t.order),
+            f"{t.order:g}",
             t.energy,
             t.spatial_momentum,
-            t.top_energy,
-            t.vertical_momentum,
-            "yes" if t.symmetric else "no",
-            _first_sentence(method),
+            "free only" if t.loads == "none" else t.top_energy,
+            "" if t.loads == "none" else t.vertical_momentum,
+            "yes" if t.symplectic else "Poisson" if t.poisson else "no",
+            method.summary,
         )
     _console().print(table)
-    print("exact: to round-off; bounded: oscillates without trend; drifts: moves away. The first two are for a free")
-    print("body, the next two for the heavy symmetric top. `polhode methods NAME` tells more of one.")
-
-
-def _first_sentence(method: Method) -> str:
-    return " ".join(inspect.getdoc(type(method)).split("\n\n")[0].split()).split(". ")[0].split(": ")[0].rstrip(".")  # type: ignore[union-attr]
+    print("exact: to round-off; bounded: oscillates without trend; drifts: moves away. Energy and spatial momentum are")
+    print("those of a free body, the next two of the heavy symmetric top. Names combine: strang-, nystrom4- and rkn6-")
+    print("take any free method, triple4-, suzuki4-, kahan-li6- and kahan-li8- any symmetric one of order 2.")
+    print("`polhode methods NAME` tells more of one, `polhode audit NAME` measures it.")
 
 
 def _show_method(method: Method) -> None:

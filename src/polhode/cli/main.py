@@ -83,14 +83,17 @@ def papers(
 
 @app.command(epilog="Examples:\n\n\b\npolhode audit imidm dmv10 --plot audit.png\npolhode audit mymodule:MyMethod")
 def audit(
-    methods: Annotated[list[str], typer.Argument(metavar="METHOD...", help="Names, or module:Class of your own.")],
+    methods: Annotated[
+        list[str], typer.Argument(metavar="METHOD...", help="Names, module:Class of your own, or the word all.")
+    ],
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw the measurements to .png, .svg or .pdf.")] = None,
+    table: Annotated[Path | None, typer.Option("--table", help="Write the table as Markdown.")] = None,
     as_json: Json = False,
 ) -> None:
     """Measure what methods keep: order, invariants, the geometry of a step. Exit 1 if one breaks its claims."""
     from polhode.cli.audit import audit_command
 
-    audit_command(methods, plot, as_json)
+    audit_command(methods, plot, as_json, table)
 
 
 @app.command()

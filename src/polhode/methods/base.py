@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -61,6 +62,12 @@ class Method(ABC):
     name: ClassVar[str]
     paper: ClassVar[str]
     traits: ClassVar[Traits]
+
+    @property
+    def summary(self) -> str:
+        """A few words for a table: the docstring up to its first full stop or colon."""
+        text = " ".join((type(self).__doc__ or self.name).split())
+        return re.split(r"[.:] ", text)[0].rstrip(".")
 
     def check_load(self, load: Load) -> None:
         """An InputError if this method cannot take the load."""

@@ -77,6 +77,10 @@ class Composition(Method):
         return f"{self.weights.name}-{self.base.name}"
 
     @property
+    def summary(self) -> str:
+        return f"{len(self.weights.fractions)} steps of {self.base.name} in one"
+
+    @property
     def paper(self) -> str:  # type: ignore[override]
         return self.weights.paper
 

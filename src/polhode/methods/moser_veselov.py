@@ -20,7 +20,7 @@ _FREE = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, 
 
 @dataclass(frozen=True)
 class DMV(Implicit):
-    """Discrete Moser-Veselov (Alg. 3), which is RATTLE for the free body: all invariants and the symplectic form.
+    """Discrete Moser-Veselov, which is RATTLE for the free body: all invariants and the symplectic form (Alg. 3).
 
     Solves Y = α y + h/2 Y × J⁻¹Y, α = 1 + |e|², e = h/2 J⁻¹Y (14); then y₁ = y + h/α Y × J⁻¹Y and
     q₁ = q ρ, ρ = (1 + e)/√α (13), (15).
@@ -89,6 +89,10 @@ class PreprocessedDMV(DMV):
         return f"dmv{self.high_order}"
 
     @property
+    def summary(self) -> str:
+        return f"Moser-Veselov preprocessed to order {self.high_order}"
+
+    @property
     def traits(self) -> Traits:  # type: ignore[override]
         return Traits(order=self.high_order, energy="exact", spatial_momentum="exact", poisson=True, loads="none")
 
@@ -100,11 +104,11 @@ class PreprocessedDMV(DMV):
         h2 = h * h
         for s_terms, t_terms in reversed(SERIES[: self.high_order // 2 - 1]):  # Horner in h²
             values = (H, C, e1, e2, e3)
-            s, t = h2 * (_polynomial(s_terms, values) + s), h2 * (_polynomial(t_terms, values) + t)
+            s, t = h2 * (polynomial(s_terms, values) + s), h2 * (polynomial(t_terms, values) + t)
         return Vec3(*(xj + (xj * s + t) for xj in x))
 
 
-def _polynomial(terms: Any, values: tuple[Scalar, ...]) -> Scalar:
+def polynomial(terms: Any, values: tuple[Scalar, ...]) -> Scalar:
     """Σ (numerator/denominator) Π value^power. Powers by products: the same on mpmath numbers."""
     total = None
     for (top, bottom), powers in terms:

@@ -73,6 +73,10 @@ class MuntheKaas(Implicit):
         return f"mk-{self.tableau.name}"
 
     @property
+    def summary(self) -> str:
+        return f"Munthe-Kaas Runge-Kutta method, {self.tableau.name}"
+
+    @property
     def traits(self) -> Traits:  # type: ignore[override]
         t = self.tableau
         return Traits(

@@ -26,7 +26,7 @@ def about(axis: int, angle: Scalar) -> Quaternion:
 
 @dataclass(frozen=True)
 class ThreeRotation(Method):
-    """H = Σ y_j²/(2 I_j), each part a rotation about its axis: R3 R2 R1 R2 R3 with halves outside.
+    """Splitting into three rotations: H = Σ y_j²/(2 I_j), R3 R2 R1 R2 R3 with halves outside.
 
     Explicit, symplectic; energy bounded, not exact.
     """
@@ -44,7 +44,7 @@ class ThreeRotation(Method):
 
 @dataclass(frozen=True)
 class SymmetricRotation(Method):
-    """H = R + S: S a symmetric top about axis s, R the rotation about another that is left (Alg. 2).
+    """Splitting into a symmetric top and a rotation: H = R + S, S symmetric about axis s, R about another (Alg. 2).
 
     `axis` chooses s, 1, 2 or 3; with s = 3, R = (1/I1 - 1/I2) y1²/2 and S has I2 twice, and
     so on round. Exact where the two moments of R agree, so choose the axis that makes them

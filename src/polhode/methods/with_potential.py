@@ -87,6 +87,10 @@ class Split(Method):
         return f"{self.scheme.name}-{self.kinetic.name}"
 
     @property
+    def summary(self) -> str:
+        return f"{self.scheme.name} splitting, free motion by {self.kinetic.name}"
+
+    @property
     def paper(self) -> str:  # type: ignore[override]
         return self.scheme.paper
 

@@ -13,7 +13,7 @@ from polhode.algebra import Scalar, Vec3
 from polhode.mechanics import State, System
 from polhode.methods import Exact, PreprocessedDMV, Split, ThreeRotation
 from polhode.methods.base import Step
-from polhode.methods.moser_veselov import _polynomial
+from polhode.methods.moser_veselov import polynomial
 from polhode.methods.moser_veselov_series import SERIES
 from polhode.methods.splitting import about, turned
 from polhode.methods.with_potential import NYSTROM4, Scheme
@@ -55,7 +55,7 @@ def our_table(I: tuple[Any, Any, Any], H: Any, C: Any) -> dict[str, Any]:
     x, y, z = (1 / i for i in I)
     values = (H, C, x + y + z, x * y + y * z + z * x, x * y * z)
     return {
-        f"{letter}{k}": _polynomial(terms, values)
+        f"{letter}{k}": polynomial(terms, values)
         for k, pair in zip((3, 5, 7), SERIES, strict=False)
         for letter, terms in zip("st", pair, strict=True)
     }
