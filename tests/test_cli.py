@@ -122,6 +122,48 @@ def test_a_users_method_by_module_and_class(polhode: Any) -> None:
     assert json.loads(out)[0]["method"] == "mine"
 
 
+def test_a_run_of_a_users_method_is_saved_with_where_it_is_from(polhode: Any) -> None:
+    Path("ownmethods.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from polhode.methods import IMIDM\n"
+        "@dataclass(frozen=True)\n"
+        "class Own(IMIDM):\n"
+        "    name = 'own'\n"
+        "@dataclass(frozen=True)\n"
+        "class Broken(IMIDM):\n"
+        "    name = 'broken'\n"
+        "    def step(self, system, state, t, h):\n"
+        "        return misspelt\n"
+        "@dataclass(frozen=True)\n"
+        "class NoStep(IMIDM):\n"
+        "    name = 'nostep'\n"
+        "    def step(self, system, state, t, h):\n"
+        "        return state\n"
+    )
+    code, out, _ = polhode(*["run", "free-body", "--method", "ownmethods:Own", "--until", "1", "--out", "own.csv"])
+    assert code == 0
+    assert "Written: own.csv" in out
+    code, out, _ = polhode("run", "own.csv", "--json")
+    assert (code, json.loads(out)[0]["method"]) == (0, "own")
+    code, out, err = polhode(*["run", "free-body", "--method", "ownmethods:Broken", "--until", "1", "--json"])
+    assert (code, out) == (1, "")
+    assert "ownmethods.py:10: NameError" in err
+    assert "Traceback" not in err
+    code, _, err = polhode(*["run", "free-body", "--method", "ownmethods:NoStep", "--until", "1"])
+    assert code == 2
+    assert "must return Step(state, ...); it returned State" in err
+
+
+def test_json_is_strict(polhode: Any) -> None:
+    """An audit of the exact solution has an order of infinity: null for parsers that know no other."""
+    code, out, err = polhode("audit", "exact", "--json")
+    assert code == 0
+    assert json.loads(out, parse_constant=pytest.fail)[0]["order"] == {"free body": None}
+    code, out, err = polhode(*["run", "heavy-top", "--set", "spin=1e200", "--until", "1", "--json"])
+    assert (code, out) == (2, "")
+    assert "the kinetic energy at the start must be finite" in err
+
+
 def test_a_run_that_fails_exits_1_and_keeps_what_it_has(polhode: Any) -> None:
     code, out, err = polhode(
         *[
@@ -172,6 +214,10 @@ def test_until_off_the_grid_is_said_on_stderr(polhode: Any) -> None:
         (("step = 0.001", "step = -0.001"), "step must be one positive number"),
         (("step = 0.001", "step = 0"), "step must be one positive number"),
         (("step = 0.001", ""), "step is missing"),
+        (("step = 0.001", 'step = "fast"'), "run.step = 'fast': a number is needed"),
+        (("step = 0.001", "step = 1"), "until = 0.1 is shorter than one step of 1"),
+        (('method = "imidm"', "method = []"), "method is an empty list"),
+        (("attitude = { exp = [0.05, 0, 0] }", 'attitude = "up"'), "a table is needed"),
         (("until = 0.1", ""), "until .* or steps"),
         (("every = 10", "every = 0"), "every must be a whole number of at least 1"),
         (('method = "imidm"', 'method = "imdm"'), "unknown method 'imdm'; did you mean 'imidm'"),
@@ -213,6 +259,8 @@ def test_bad_files_exit_2_with_a_sentence(polhode: Any, change: tuple[str, str],
         ("run heavy-top --method nope", "unknown method 'nope'"),
         ("run heavy-top --out x.txt", "cannot tell the format"),
         ("run heavy-top --plot x.txt", "--plot draws"),
+        ("run heavy-top --plot /proc/x.png", "cannot write into the folder"),
+        ("run heavy-top --out /proc/x.zarr", "cannot write into the folder"),
         ("run heavy-top --out no/where.nc", "no folder"),
         ("run heavy-top --every 0", "every must be"),
         ("run heavy-top --until -1", "until must be"),

@@ -90,6 +90,26 @@ def test_other_files_are_refused(run: Any, tmp_path: Path) -> None:
         ph.load(foreign)
 
 
+@pytest.mark.parametrize("ending", [".zarr", ".nc", ".csv"])
+def test_what_is_not_ours_is_not_replaced(run: Any, ending: str, tmp_path: Path) -> None:
+    folder = tmp_path / f"mine{ending}"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("precious")
+    with pytest.raises(InputError, match="not a trajectory that polhode saved, so it is not replaced"):
+        run.save(folder)
+    assert (folder / "thesis.txt").read_text() == "precious"
+    file = tmp_path / f"other{ending}"
+    file.write_text("precious")
+    with pytest.raises(InputError, match="not replaced"):
+        run.save(file)
+    assert file.read_text() == "precious"
+
+
+def test_a_folder_that_cannot_be_written_is_said_before(run: Any) -> None:
+    with pytest.raises(InputError, match="cannot write into the folder '/proc'"):
+        run.save("/proc/x.nc")
+
+
 def test_a_batch_saves_to_zarr_and_netcdf_but_not_csv(tmp_path: Path) -> None:
     batch = ph.simulate(ph.RigidBody((1, 2, 2.5)), None, ph.State.of(omega=np.eye(3)), step=0.1, steps=3)
     for ending in (".zarr", ".nc"):

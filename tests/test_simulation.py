@@ -53,7 +53,7 @@ def test_how_a_run_is_cut_into_blocks_changes_no_bit(every: int, monkeypatch: py
 
 
 def test_until_that_is_not_a_whole_number_of_steps_says_so() -> None:
-    with pytest.warns(UserWarning, match=r"ends at step 3, t = 0\.89999"):
+    with pytest.warns(UserWarning, match=r"ends at step 3, t = 0\.9$"):
         run = ph.simulate(TOP, None, START, step=0.3, until=1.0)
     assert run.steps == 3
     assert count_steps(0.1, 100.0, None) == (1000, None)
@@ -102,6 +102,27 @@ def test_a_bad_load_is_named_before_the_run() -> None:
         ph.simulate(TOP, ph.Potential(lambda R: R[2].array), START, step=0.1, until=1)
     with pytest.raises(InputError, match="torque at the start"):
         ph.simulate(TOP, ph.Torque(lambda t: (1.0 / t, 0.0, 0.0)), START, step=0.1, until=1)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda R: np.sin(R[2, 2]),
+        lambda R: math.sin(R[2, 2]),
+        lambda R: 1.0 if R[2, 2] > 0 else 2.0,
+        lambda R: None,
+        lambda R: R[3, 3],
+    ],
+)
+def test_a_function_that_jax_cannot_trace_gets_a_hint(function: Any) -> None:
+    with pytest.raises(InputError, match=r"function of the load failed: .* use jax.numpy, not numpy or math"):
+        ph.simulate(TOP, ph.Potential(function), START, step=0.1, until=1)
+
+
+def test_a_constant_potential_is_allowed_and_an_empty_batch_is_not() -> None:
+    assert ph.simulate(TOP, ph.Potential(lambda R: 3), START, step=0.1, until=1).energy[0] == 1253.0
+    with pytest.raises(InputError, match="empty batch"):
+        ph.simulate(TOP, None, ph.State.of(omega=np.zeros((0, 3))), step=0.1, until=1)
 
 
 def test_a_step_that_is_not_solved_keeps_the_samples_so_far() -> None:

@@ -131,6 +131,7 @@ def test_audit_of_a_users_method_from_python_and_the_command_line(
     ]  # fmt: skip
     assert certificate.contradictions == []
     assert "symplectic: yes" in str(certificate)
+    assert not ph.audit("kahan-li6-imidm").yes("H")  # its error is below round-off in short steps only
     assert len(certificate.plot(tmp_path / "audit.png").axes) == 2
 
     (tmp_path / "liar.py").write_text(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import jax
 from rich.console import Console
 from rich.table import Table
 
+from polhode.cli.output import print_json
 from polhode.cli.run import check_picture
 from polhode.methods import all_methods, method_of
 from polhode.verify import Certificate, audit
@@ -32,7 +32,7 @@ def audit_command(names: list[str], plot: Path | None, as_json: bool, table: Pat
 
         draw(certificates, plot)
     if as_json:
-        print(json.dumps([c.record for c in certificates]))
+        print_json([c.record for c in certificates])
     else:
         shown = Table(title="Measured: order, exact invariants of the free body, geometry of a step")
         for heading in ("method", "order", *TICKS):

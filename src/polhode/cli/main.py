@@ -130,11 +130,33 @@ def main() -> None:
     """Bad input is exit code 2, a computation that failed is 1, both with a sentence on stderr."""
     try:
         app()
-    except (ValueError, RuntimeError) as error:
+    except Exception as error:
         from polhode.mechanics import InputError
         from polhode.simulation import StepError
 
-        if not isinstance(error, InputError | StepError):
+        if isinstance(error, InputError | StepError):
+            print(f"polhode: {error}", file=sys.stderr)
+            sys.exit(2 if isinstance(error, InputError) else 1)
+        place = _users_line(error)
+        if place is None:
             raise
-        print(f"polhode: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, InputError) else 1)
+        first = str(error).strip().split("\n")[0]
+        print(f"polhode: your code failed at {place}: {type(error).__name__}: {first}", file=sys.stderr)
+        print(
+            "A step is traced by JAX: use jax.numpy and `where`, no `if` on values (see CONTRIBUTING.md).",
+            file=sys.stderr,
+        )
+        sys.exit(1)
+
+
+def _users_line(error: BaseException) -> str | None:
+    """The innermost frame in a file that is neither polhode's nor an installed package's."""
+    import traceback
+
+    ours = str(Path(__file__).parents[1])
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = str(Path(frame.filename).absolute())
+        outside = not path.startswith((ours, sys.prefix, sys.base_prefix)) and "site-packages" not in path
+        if outside and frame.filename.endswith(".py"):
+            return f"{frame.filename}:{frame.lineno}"
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from polhode.cli.output import print_json
 from polhode.papers import PAPERS, Paper, Result, paper_of
 
 
@@ -26,7 +26,7 @@ def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
 
         report = write_report(results, out)
     if as_json:
-        print(json.dumps([_record(paper, result) for paper, result in results.items()], default=bool))
+        print_json([_record(paper, result) for paper, result in results.items()])
     else:
         console = Console(width=None if sys.stdout.isatty() else 140)
         for paper, result in results.items():

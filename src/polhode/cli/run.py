@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
+from polhode.cli.output import print_json
 from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
 from polhode.results.run import Run
@@ -31,6 +31,7 @@ def run_command(
     chosen = case.chosen()
     _check_places(out, plot)
     runs: list[Run] = []
+    saved: list[Path] = []
     errors: list[str] = []
     for method, step in chosen:
         try:
@@ -42,15 +43,18 @@ def run_command(
             runs.append(error.run)
             errors.append(str(error))
         if out is not None:
-            runs[-1].save(_numbered(out, runs[-1], len(chosen)))
+            saved.append(runs[-1].save(_numbered(out, runs[-1], len(chosen))))
         if runs[-1].trajectory.status is Status.INTERRUPTED:
+            errors.append(f"interrupted at step {runs[-1].steps}, t = {runs[-1].t[-1]:g}; what was computed is kept")
             break
     if plot is not None:
         _draw(case, runs, plot)
     if as_json:
-        print(json.dumps([run.summary() for run in runs]))
+        print_json([run.summary() for run in runs])
     else:
         _show(case, runs)
+        for path in (*saved, *([plot] if plot else [])):
+            print(f"Written: {path}")
     for message in errors:
         print(f"polhode: {message}", file=sys.stderr)
     if errors or not all(run.ok for run in runs):
@@ -81,8 +85,11 @@ def _check_places(out: Path | None, plot: Path | None) -> None:
 def check_picture(plot: Path) -> None:
     if plot.suffix not in PICTURES:
         raise InputError(f"--plot draws {', '.join(PICTURES)}; got {str(plot)!r}")
-    if not plot.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {str(plot.parent)!r} to draw into; make it first")
+    if plot.is_dir():
+        raise InputError(f"{str(plot)!r} is a folder; give the name of a picture")
+    from polhode.results.store import check_folder
+
+    check_folder(plot)
 
 
 def _numbered(out: Path, run: Run, count: int) -> Path:
@@ -110,6 +117,7 @@ def _show(case: Case, runs: list[Run]) -> None:
         "energy at start",
         "energy drift",
         "momentum drift",
+        "vertical drift",
         "iterations",
         "seconds",
     ):
@@ -123,11 +131,15 @@ def _show(case: Case, runs: list[Run]) -> None:
             f"{s['energy']['start']:.10g}",
             f"{s['energy']['drift']:.2e}",
             f"{s['spatial_momentum']['drift']:.2e}",
+            f"{run.drift(run.spatial_momentum[..., 2]):.2e}",
             f"{s['iterations']:.2f}",
             f"{s['seconds']:.3g}",
         )
     Console(width=None if sys.stdout.isatty() else 120).print(table)
-    print("Drifts are the largest relative deviation over the saved samples, spatial momentum as a vector.")
+    print(
+        "Drifts are the largest relative deviation over the saved samples: of the energy, of the spatial momentum as a"
+    )
+    print("vector (a torque changes it) and of its vertical component. Seconds include compilation, if there was any.")
 
 
 def _show_notice(message: Any, *_: Any, **__: Any) -> None:

@@ -15,7 +15,7 @@ from polhode.mechanics import InputError, Potential, RigidBody, Start, State, To
 from polhode.mechanics.checks import nearest, numbers
 from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
 from polhode.mechanics.loads import Load
-from polhode.methods import Method, method_of
+from polhode.methods import Method, method_of, path_of
 from polhode.problems import PROBLEMS, problem_of
 from polhode.results.run import Run
 
@@ -53,12 +53,14 @@ class Case:
 
     def chosen(self) -> list[tuple[Method, float]]:
         """Every method with every step; unknown ones are refused before anything runs."""
+        if not self.methods:
+            raise InputError(f"{self.name}: [run] method is an empty list; name one method or more")
         if not self.lengths:
             raise InputError(f"{self.name}: [run] step is missing; give one there or with --step")
         return [(method_of(name), h) for name in self.methods for h in self.lengths]
 
     def run(self, method: Method, step: float, *, progress: bool | None = None) -> Run:
-        run = {"method": method.name, "step": step, "every": self.every}
+        run = {"method": path_of(method), "step": step, "every": self.every}
         run |= {"until": self.until} if self.steps is None else {"steps": self.steps}
         return simulate(
             self.body,

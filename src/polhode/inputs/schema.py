@@ -131,8 +131,21 @@ def _sentences(error: ValidationError) -> list[str]:
         elif item["type"] == "missing":
             seen[place] = f"{place} is missing"
         else:
-            seen.setdefault(place, f"{place} = {item['input']!r}: {item['msg']}")
+            needed = _NEEDED.get(item["type"], item["msg"])
+            seen.setdefault(place, f"{place} = {item['input']!r}: {needed}")
     return list(seen.values())
+
+
+_NEEDED = {
+    "int_type": "a number is needed",
+    "float_type": "a number is needed",
+    "string_type": "text in quotes is needed",
+    "list_type": "a list is needed, as in [1, 2, 3]",
+    "bool_type": "true or false is needed",
+    "model_type": "a table is needed, as in { name = value }",
+    "model_attributes_type": "a table is needed, as in { name = value }",
+    "dict_type": "a table is needed, as in { name = value }",
+}
 
 
 def _is_type_name(part: str) -> bool:

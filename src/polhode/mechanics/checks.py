@@ -41,13 +41,13 @@ def whole(name: str, value: Any, least: int) -> int:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """'; did you mean X?' if something known is like `word`, else nothing."""
+    """The end of a sentence: '; did you mean X?' if something known is like `word`, else a full stop."""
     close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> InputError:
-    names = sorted(known)
+    names = sorted(set(known))
     return InputError(f"unknown {kind} {word!r}{nearest(word, names)} Known: {', '.join(names)}")
 
 

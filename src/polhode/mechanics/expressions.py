@@ -133,8 +133,9 @@ class _Parser:
 
     def error(self, position: int, what: str) -> InputError:
         shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
+        sentence = what if what.endswith(("?", ".")) else what + "."
         return InputError(
-            f"cannot read the expression {shown!r} at character {position + 1}: {what}. Allowed: numbers, "
+            f"cannot read the expression {shown!r} at character {position + 1}: {sentence} Allowed: numbers, "
             f"+ - * / ** ( ), pi, {', '.join(self.symbols)}, {', '.join(_FUNCTIONS)}"
         )
 

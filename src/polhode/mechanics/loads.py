@@ -26,7 +26,7 @@ def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3) -> Vec3:
     turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of R skew(e_i)
 
     def along(turn: tuple[Vec3, Vec3, Vec3]) -> Scalar:
-        return -jax.jvp(lambda R: jnp.asarray(energy(R)), (R,), (Mat3.from_columns(*turn),))[1]
+        return -jax.jvp(lambda R: jnp.asarray(energy(R), dtype=float), (R,), (Mat3.from_columns(*turn),))[1]
 
     return Vec3(*(along(turn) for turn in turns))
 

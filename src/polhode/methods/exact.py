@@ -47,6 +47,8 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
 
     The components of the state have the shape of t, then the batch shape of the start.
     """
+    if not isinstance(body, RigidBody):
+        raise InputError(f"body must be a RigidBody; got {body!r}")
     if not isinstance(start, Start | State):
         raise InputError(f"start must come from State.of(...); got {start!r}")
     times = numbers("t", t)

@@ -99,6 +99,16 @@ def method_of(given: Any) -> Method:
     return _combined(name, all_methods())
 
 
+def path_of(method: Method) -> str:
+    """What `method_of` makes the same method from: its name, or module:Class for a user's own."""
+    try:
+        if method_of(method.name) == method:
+            return method.name
+    except InputError:
+        pass
+    return f"{type(method).__module__}:{type(method).__qualname__}"
+
+
 def _imported(path: str) -> Method:
     module_name, _, class_name = path.partition(":")
     if "" not in sys.path:

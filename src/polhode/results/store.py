@@ -10,6 +10,7 @@ import csv
 import json
 import os
 import shutil
+import tempfile
 import uuid
 import warnings
 from pathlib import Path
@@ -32,9 +33,40 @@ def check_ending(path: str | Path) -> Path:
             f"cannot tell the format of {str(path)!r} by its ending {path.suffix!r}{nearest(path.suffix, ENDINGS)} "
             f"Use one of {', '.join(ENDINGS)}"
         )
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} into; make it first")
+    check_folder(path)
+    if path.exists() and not _ours(path):
+        raise InputError(
+            f"{str(path)!r} exists and is not a trajectory that polhode saved, so it is not replaced; choose "
+            "another name, or remove it first"
+        )
     return path
+
+
+def check_folder(path: Path) -> None:
+    """An InputError if no file can be made where `path` would be."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} into; make it first")
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"cannot write into the folder {str(path.parent)!r}: {error.strerror}") from error
+
+
+def _ours(path: Path) -> bool:
+    if path.is_dir() != (path.suffix == ".zarr"):
+        return False
+    try:
+        if path.suffix == ".csv":
+            with path.open(encoding="utf-8") as file:
+                return file.readline().startswith("# polhode ")
+        if path.suffix == ".zarr":
+            return json.loads((path / "zarr.json").read_text())["attributes"]["format"] == FORMAT
+        with xarray.open_dataset(path, engine="h5netcdf") as dataset:
+            return dataset.attrs.get("format") == FORMAT
+    except Exception:  # whatever a foreign or damaged file makes the libraries raise: it is not ours
+        return False
 
 
 def save(dataset: xarray.Dataset, path: str | Path) -> Path:

@@ -52,9 +52,11 @@ def count_steps(step: float, until: float | None, steps: int | None) -> tuple[in
     if abs(count - ratio) <= 1e-9 * max(1.0, ratio):
         return count, None
     count = math.floor(ratio)
+    if count == 0:
+        raise InputError(f"until = {until!r} is shorter than one step of {step!r}; take a smaller step")
     return count, (
         f"until = {until!r} is not a whole number of steps of {step!r}: the run ends at step {count}, "
-        f"t = {count * step!r}"
+        f"t = {count * step:.12g}"
     )
 
 
@@ -79,7 +81,11 @@ def integrate(
     method.check_load(system.load)
     state = _arrays(to_principal(body, start))
     shape = np.shape(state.momentum.x)
+    if 0 in shape:
+        raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
     saved, capacity = _Saved(total, every, shape), capacity_for(shape)
+    with np.errstate(over="ignore"):
+        numbers("the kinetic energy at the start", system.kinetic(state.momentum))
     saved.keep(0, state, _look_at_load(system, state))
     began = time.perf_counter()
     failure: dict[str, Any] = {}
@@ -174,7 +180,16 @@ def _arrays(tree: Any) -> Any:
 
 def _look_at_load(system: System, state: State) -> Any:
     """The potential at the start, once the load has been seen to give usable numbers there."""
-    potential, torque = jax.device_get(probe_load(system, state, 0.0))
+    try:
+        potential, torque = jax.device_get(probe_load(system, state, 0.0))
+    except InputError:
+        raise
+    except Exception as error:  # anything the user's function may raise while JAX traces it
+        raise InputError(
+            f"the function of the load failed: {type(error).__name__}: {str(error).strip().splitlines()[0]}. It is "
+            "given R as a Mat3 of JAX numbers (R[2, 2], R[:, 2]; R.array for a matrix): use jax.numpy, not numpy or math, "
+            "and jax.numpy.where instead of `if`; a Potential returns one number"
+        ) from error
     shape = np.shape(state.momentum.x)
     if np.shape(potential) not in ((), shape):
         raise InputError(

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.mechanics import State, System
-from polhode.methods import Method
+from polhode.mechanics import InputError, State, System
+from polhode.methods import Method, Step
 from polhode.solve import Report
 
 
@@ -48,6 +48,8 @@ def run_block(
     def step(carry: Any) -> Any:
         state, n, _, iterations, worst, ok, _ = carry
         result = method.step(system, state, t0 + n * h, h)
+        if not isinstance(result, Step):
+            raise InputError(f"{method.name}.step must return Step(state, ...); it returned {type(result).__name__}")
         # Round-off in the length of the quaternion would add up, and not at random.
         new = replace(result.state, attitude=result.state.attitude.renormalized())
         report = _broadcast(result.report, shape)

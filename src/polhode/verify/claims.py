@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from polhode.methods import Method
+from polhode.methods import Method, method_of
 from polhode.verify.cases import Case, cases_for
 from polhode.verify.conservation import QUANTITIES, deviation
 from polhode.verify.order import converge
@@ -41,8 +41,9 @@ class Claim:
         return f"{self.method.name}: {self.statement}"
 
 
-def claims(method: Method) -> list[Claim]:
+def claims(method: Method | type[Method] | str) -> list[Claim]:
     """All that the traits of `method` claim."""
+    method = method_of(method)
     traits = method.traits
     found = [_order(method, case) for case in cases_for(traits.loads)]
     found += [_conserved(method, trait) for trait in ("energy", "spatial_momentum", "momentum_length")]

@@ -31,7 +31,7 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
             ticks = ", ".join(
                 f"{name} {'yes' if certificate.yes(name) else 'no'}" for name in ("Poisson", "symplectic", "symmetric")
             )
-            right.set(title=f"deviation over 10⁵ steps ({ticks})", xlabel="steps", ylim=(1e-17, 10))
+            right.set(title=f"deviation over 10⁵ steps\n{ticks}", xlabel="steps", ylim=(1e-17, 10))
             right.legend(fontsize=7, ncols=2, loc="upper left")
         if path is not None:
             figure.savefig(path)

@@ -84,6 +84,21 @@ def symplectic_defect(method: Method) -> float:
     return float(np.abs(J.T @ _form(Pi1) @ J - _form(Pi0)).max())
 
 
+def invariant_defects(method: Method) -> dict[str, float]:
+    """Relative changes of Qy, C and H in one long step of the free body."""
+    column = _derivative(method, False)
+    h = next((h for h in STEPS if bool(column(h, np.eye(6)[0])[2])), STEPS[-1])
+    system, start = System.of(BODY), _start()
+    end = jax.jit(method.step)(system, start, 0.0, h).state
+    moved = end.attitude.rotate(end.momentum) - start.attitude.rotate(start.momentum)
+    C0, H0 = start.momentum.norm2(), system.kinetic(start.momentum)
+    return {
+        "Qy": float(moved.norm() / start.momentum.norm()),
+        "C": float(abs(end.momentum.norm2() / C0 - 1)),
+        "H": float(abs(system.kinetic(end.momentum) / H0 - 1)),
+    }
+
+
 def symmetry_defect(method: Method, h: float = 0.2) -> float:
     """How far a step of h and one of -h, with a load of attitude and time, end from where they began."""
     system = System.of(BODY, GRAVITY + SHAKING if method.traits.loads != "none" else None)
