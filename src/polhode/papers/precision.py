@@ -16,6 +16,8 @@ from polhode.problems import Setup
 from polhode.results.style import COLOURS, MARKERS, house_style
 from polhode.simulation.loop import run_block
 
+_TIMED_STEPS = 5000
+
 
 @dataclass(frozen=True)
 class Work:
@@ -32,20 +34,20 @@ def measure(method: Method, setup: Setup, until: float, exact: np.ndarray, least
     seconds: list[float] = []
     errors: list[float] = []
 
-    def run(n: int) -> Any:
-        return jax.block_until_ready(
-            run_block(method, system, state, np.int64(0), 0.0, until / max(n, 1), np.int64(1), np.int64(n))
-        )
+    def run(h: float, n: int) -> Any:
+        return jax.block_until_ready(run_block(method, system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(n)))
 
-    run(0)
-    calling = min(_timed(lambda: run(0)) for _ in range(5))  # of a call without a step: not the method's
+    run(until / least, 0)
+    calling = min(_timed(lambda: run(until / least, 0)) for _ in range(5))  # a call without a step
     n = least
     while n <= most:
-        block = run(n)
-        if bool(block.ok):
+        h = until / n
+        block = run(h, n)
+        many = max(n, _TIMED_STEPS)  # few steps take less time than calling does: time more, and divide
+        if bool(block.ok) and bool(run(h, many).ok):
             R = jax.tree.map(np.asarray, block.state.attitude).matrix().array
             errors.append(float(np.abs(R - exact).max()))
-            seconds.append(max(min(_timed(lambda n=n: run(n)) for _ in range(3)) - calling, 1e-7))  # type: ignore[misc]
+            seconds.append((min(_timed(lambda h=h, many=many: run(h, many)) for _ in range(3)) - calling) * n / many)  # type: ignore[misc]
             if errors[-1] < 1e-12 or (len(errors) > 2 and errors[-1] > errors[-2] and errors[-1] < 1e-8):
                 break  # at round-off
         n *= 2
@@ -80,7 +82,7 @@ def fastest(works: dict[str, Work], error: float) -> dict[str, float]:
 
 def draw(panels: dict[str, dict[str, Work]]) -> Any:
     with house_style() as Figure:
-        figure = Figure(figsize=(12, 6.4))
+        figure = Figure(figsize=(12, 7.6))
         for ax, (title, works) in zip(figure.subplots(1, len(panels)), panels.items(), strict=True):
             for i, (name, work) in enumerate(works.items()):
                 ax.loglog(
@@ -94,5 +96,5 @@ def draw(panels: dict[str, dict[str, Work]]) -> Any:
                     linewidth=1,
                 )
             ax.set(title=title, xlabel="CPU time (ms)", ylabel="error in attitude at the end", ylim=(1e-14, 3))
-            ax.legend(fontsize=7, ncols=2, loc="lower left")
+            ax.legend(fontsize=7.5, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.1))
         return figure
