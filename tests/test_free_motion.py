@@ -141,24 +141,36 @@ def bodies(kind: str, count: int) -> Any:
         yield I[order] * np.exp(rng.normal()), z[order] * np.exp(rng.normal()), rng.uniform(-10, 10)
 
 
-KINDS = {
-    "generic": 1e-13,
-    "large ratios": 1e-13,
-    "nearly symmetric": 1e-13,
-    "nearly a sphere": 1e-13,
-    "near a stable axis": 1e-13,
-    "near the separatrix": 1e-12,
-    "near the unstable axis": 1e-12,
-}
+KINDS = (
+    "generic",
+    "large ratios",
+    "nearly symmetric",
+    "nearly a sphere",
+    "near a stable axis",
+    "near the separatrix",
+    "near the unstable axis",
+)
+
+
+def separation(moments: Any, momentum: Any) -> float:
+    """The complementary parameter, which is zero on the separatrix."""
+    order = np.argsort(moments)
+    x, y = (1 / mp.mpf(float(moments[j])) for j in order), [mp.mpf(float(momentum[j])) for j in order]
+    x1, x2, x3 = x
+    a, b, g = x1 - x2, x2 - x3, x1 - x3
+    larger = max(b * (g * y[2] ** 2 + a * y[1] ** 2), a * (g * y[0] ** 2 + b * y[1] ** 2))
+    return float(abs(g * (b * y[2] ** 2 - a * y[0] ** 2)) / larger) if larger else 1.0
 
 
 def check(kind: str, count: int) -> None:
+    """Within 1e-13, or 1e-12 within 1e-8 of the separatrix; 10 010 bodies measured 8.8e-14 and 4.1e-13."""
     with mp.workdps(70):
         for moments, momentum, share in bodies(kind, count):
             period = closed(moments, momentum, 0.0)[2]
             time = share * min(period, 2e3 * min(moments) / np.linalg.norm(momentum))
             after, turn, _ = closed(moments, momentum, time)
-            assert error(moved(moments, momentum, time), after, turn) < KINDS[kind], (moments, momentum, time)
+            allowed = 1e-12 if separation(moments, momentum) < 1e-8 else 1e-13
+            assert error(moved(moments, momentum, time), after, turn) < allowed, (moments, momentum, time)
 
 
 @pytest.mark.parametrize("kind", KINDS)

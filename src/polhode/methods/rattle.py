@@ -19,7 +19,7 @@ class Rattle(Implicit):
         P_½ = P₀ - h/2 ∇U(Q₀) - h/2 Q₀Λ₀,  Q₁ = Q₀ + h P_½ D⁻¹,  Q₁ᵀQ₁ = 1,
         P₁ = P_½ - h/2 ∇U(Q₁) - h/2 Q₁Λ₁,  Q₁ᵀP₁D⁻¹ + D⁻¹P₁ᵀQ₁ = 0.
 
-    The same map as Strang's splitting with DMV, which costs a tenth: choose that one. Needs
+    The same map as Strang's splitting with DMV, which costs some forty times less: choose that one. Needs
     a body with interior points (every moment less than the sum of the others).
     """
 
