@@ -83,6 +83,15 @@ class Method(ABC):
                 "too. Use imidm, or another method whose loads are 'any' (`polhode methods NAME` tells)"
             )
 
+    def begin(self, system: System, state: State) -> State:
+        """The state a run starts from. A method that carries more than attitude and momentum
+        from step to step returns a subclass of State here; all it remembers is in it."""
+        return state
+
+    def kinetic_energy(self, system: System, state: State) -> Scalar:
+        """The kinetic energy of a state, as this method means it."""
+        return system.kinetic(state.momentum)
+
     @abstractmethod
     def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
         """From `state` at time t to t + h."""

@@ -100,7 +100,15 @@ class Composition(Method):
             loads=base.loads,
         )
 
+    def begin(self, system: System, state: State) -> State:
+        return self.base.begin(system, state)
+
+    def kinetic_energy(self, system: System, state: State) -> Scalar:
+        return self.base.kinetic_energy(system, state)
+
     def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+        state = self.begin(system, state)
+
         def part(now: Any, fraction: Any) -> Any:
             state, report, t = now
             result = self.base.step(system, state, t, fraction * h)

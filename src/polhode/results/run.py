@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.mechanics import RigidBody, State
-from polhode.mechanics.invariants import angular_velocity, kinetic_energy, spatial_momentum
+from polhode.mechanics.invariants import angular_velocity, spatial_momentum
 from polhode.mechanics.loads import Load
 from polhode.methods import Method
 from polhode.simulation import Status, Trajectory
@@ -55,9 +55,9 @@ class Run:
         """Body angular velocity (rad/s), shape (samples, *batch, 3)."""
         return angular_velocity(self.body, self.state).array
 
-    @cached_property
+    @property
     def kinetic(self) -> np.ndarray:
-        return np.asarray(kinetic_energy(self.body, self.state))
+        return self.trajectory.kinetic
 
     @property
     def potential(self) -> np.ndarray:

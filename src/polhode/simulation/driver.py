@@ -17,7 +17,7 @@ from polhode.mechanics import InputError, RigidBody, State, System, from_princip
 from polhode.mechanics.checks import numbers, positive, whole
 from polhode.mechanics.loads import Load
 from polhode.methods import Method
-from polhode.simulation.loop import Block, capacity_for, probe_load, run_block
+from polhode.simulation.loop import KEPT, Block, capacity_for, probe_load, run_block
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
 
@@ -31,6 +31,7 @@ class Trajectory:
 
     steps: np.ndarray  # step counts of the samples; t = t0 + steps * step
     state: State  # components of shape (samples, *batch)
+    kinetic: np.ndarray
     potential: np.ndarray
     status: Status
     seconds: float
@@ -79,14 +80,14 @@ def integrate(
     every = whole("every", every, 1)
     system = _arrays(System.of(body, load))
     method.check_load(system.load)
-    state = _arrays(to_principal(body, start))
+    state = _arrays(method.begin(system, to_principal(body, start)))
     shape = np.shape(state.momentum.x)
     if 0 in shape:
         raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
     saved, capacity = _Saved(total, every, shape), capacity_for(shape)
     with np.errstate(over="ignore"):
-        numbers("the kinetic energy at the start", system.kinetic(state.momentum))
-    saved.keep(0, state, _look_at_load(system, state))
+        kinetic = numbers("the kinetic energy at the start", method.kinetic_energy(system, state))
+    saved.keep(0, state, kinetic, _look_at_load(system, state))
     began = time.perf_counter()
     failure: dict[str, Any] = {}
     status, iterations, worst, done = Status.OK, 0, 0.0, 0
@@ -116,11 +117,11 @@ def integrate(
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         if done and saved.counts[-1] != done:
-            saved.keep(done, state, probe_load(system, state, done * h)[0])
+            saved.keep(done, state, method.kinetic_energy(system, state), probe_load(system, state, done * h)[0])
     return Trajectory(
         np.array(saved.counts),
         from_principal(body, saved.states()),
-        saved.potential(),
+        *saved.energies(),
         status,
         time.perf_counter() - began,
         iterations / max(done, 1),
@@ -143,17 +144,17 @@ class _Saved:
     def __init__(self, total: int, every: int, shape: tuple[int, ...]) -> None:
         self.every = every
         room = total // every + 2
-        size = 64 * room * math.prod(shape)
+        size = 8 * KEPT * room * math.prod(shape)
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
                 f"saving every {every} of {total} steps needs {size / 2**30:.3g} GiB and this machine has "
                 f"{memory / 2**30:.3g}; save fewer with a larger `every`"
             )
-        self.values = np.empty((room, 8, *shape))
+        self.values = np.empty((room, KEPT, *shape))
         self.counts: list[int] = []
 
-    def keep(self, count: int, state: State, potential: Any) -> None:
-        for i, value in enumerate((*state.attitude, *state.momentum, potential)):
+    def keep(self, count: int, state: State, kinetic: Any, potential: Any) -> None:
+        for i, value in enumerate((*state.attitude, *state.momentum, kinetic, potential)):
             self.values[len(self.counts), i] = value
         self.counts.append(count)
 
@@ -169,8 +170,9 @@ class _Saved:
         columns = np.moveaxis(self.values[: len(self.counts)], 1, 0)
         return State(Quaternion(*columns[:4]), Vec3(*columns[4:7]))
 
-    def potential(self) -> np.ndarray:
-        return self.values[: len(self.counts), 7]
+    def energies(self) -> tuple[np.ndarray, np.ndarray]:
+        """Kinetic and potential."""
+        return self.values[: len(self.counts), 7], self.values[: len(self.counts), 8]
 
 
 def _arrays(tree: Any) -> Any:

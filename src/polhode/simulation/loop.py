@@ -64,19 +64,24 @@ def run_block(
         end = inner[1] + stride
         inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, tuple(inner))
         state = inner[0]
-        kept = numbers_of(state, system.potential(t0 + inner[1] * h, state.attitude))
+        kept = numbers_of(method, system, state, system.potential(t0 + inner[1] * h, state.attitude))
         return (*inner, lax.dynamic_update_index_in_dim(buffer, kept, j, 0))
 
-    buffer = jnp.zeros((capacity_for(shape), 8, *shape))
+    buffer = jnp.zeros((capacity_for(shape), KEPT, *shape))
     start = (state, done, jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0), jnp.ones(shape, bool), report, buffer)
     state, done, _, iterations, worst, ok, report, buffer = lax.fori_loop(0, count, sample, start)
     return Block(state, done, iterations, worst, ok, report, buffer)
 
 
-def numbers_of(state: State, potential: Any) -> Any:
-    """What is kept of a moment: quaternion, momentum and potential energy, in one array."""
+KEPT = 9  # numbers of a moment
+
+
+def numbers_of(method: Method, system: System, state: State, potential: Any) -> Any:
+    """What is kept of a moment: quaternion, momentum, kinetic and potential energy, in one array."""
     components = (*state.attitude, *state.momentum)
-    return jnp.stack([*components, jnp.broadcast_to(potential, jnp.shape(components[0]))])
+    shape = jnp.shape(components[0])
+    energies = (jnp.broadcast_to(e, shape) for e in (method.kinetic_energy(system, state), potential))
+    return jnp.stack([*components, *energies])
 
 
 def _finite(state: State) -> Any:
