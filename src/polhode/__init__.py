@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 _startup.prepare()
 
 _HOME = {
+    "NonTwistingBody": "mechanics",
     "RigidBody": "mechanics",
     "Potential": "mechanics",
     "Torque": "mechanics",

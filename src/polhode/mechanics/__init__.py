@@ -1,6 +1,6 @@
 """Bodies, states, loads and what a motion conserves."""
 
-from polhode.mechanics.body import RigidBody
+from polhode.mechanics.body import NonTwistingBody, RigidBody
 from polhode.mechanics.checks import InputError
 from polhode.mechanics.loads import Free, Load, Potential, Torque
 from polhode.mechanics.state import Start, State
@@ -10,6 +10,7 @@ __all__ = [
     "Free",
     "InputError",
     "Load",
+    "NonTwistingBody",
     "Potential",
     "RigidBody",
     "Start",

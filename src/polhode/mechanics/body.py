@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class RigidBody:
     allow_unphysical: bool = field(default=False, kw_only=True)
     mass: float | None = field(default=None, kw_only=True)
     centre: Any = field(default=None, kw_only=True)  # of mass, in the body frame
+
+    twist_axis: ClassVar[Vec3 | None] = None  # about which the body may not turn; see NonTwistingBody
 
     tensor: np.ndarray = field(init=False, repr=False)
     moments: Vec3 = field(init=False, repr=False)
@@ -77,6 +79,26 @@ class RigidBody:
     def _of(cls, solid: shapes.Solid, about: Any) -> RigidBody:
         point = solid.centre if about is None else numbers("about", about, (3,))
         return cls(solid.inertia_about(point), mass=solid.mass, centre=solid.centre)
+
+
+@dataclass(frozen=True, eq=False)
+class NonTwistingBody(RigidBody):
+    """A body on the non-twisting frame of Gebhardt & Romero (2020): it never turns about its
+    third axis, w∥ = ω · d3 = 0, a nonholonomic constraint. Without a load the kinetic energy
+    and Π1, Π2 are constant (74), and d3 moves along a great circle. The third body axis must
+    be a principal axis: the inertia splits from D3 (32)."""
+
+    twist_axis = Vec3(0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        across = np.abs(self.tensor[:2, 2]).max()
+        if across > 1e-12 * np.abs(self.tensor).max():
+            raise InputError(
+                f"the inertia of a non-twisting body must split from D3: J13 = J23 = 0, so that the third body axis is "
+                f"a principal axis; got J13 = {self.tensor[0, 2]:g}, J23 = {self.tensor[1, 2]:g}. Choose body axes "
+                "whose third is principal"
+            )
 
 
 def _tensor(inertia: Any) -> np.ndarray:

@@ -18,12 +18,14 @@ from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
 from polhode.mechanics.checks import InputError
 
 
-def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3) -> Vec3:
-    """T_i = -dU along R skew(e_i), in body components, which is -rot(Rᵀ ∇U) of Vilmart (8)."""
+def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3, frame: Mat3 | None = None) -> Vec3:
+    """T_i = -dU along F skew(e_i), in body components. F is R itself unless a frame is given;
+    then it is -rot(Rᵀ ∇U) of Vilmart (8)."""
     R = jax.tree.map(jnp.asarray, R)
-    a, b, c = R.column(0), R.column(1), R.column(2)
+    F = R if frame is None else frame
+    a, b, c = (jax.tree.map(jnp.asarray, F.column(j)) for j in range(3))
     zero = Vec3(*(jnp.zeros_like(entry) for entry in a))
-    turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of R skew(e_i)
+    turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of F skew(e_i)
 
     def along(turn: tuple[Vec3, Vec3, Vec3]) -> Scalar:
         return -jax.jvp(lambda R: jnp.asarray(energy(R), dtype=float), (R,), (Mat3.from_columns(*turn),))[1]
@@ -37,6 +39,10 @@ class Load:
     def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
         """In body components."""
         raise NotImplementedError
+
+    def moment(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        """The part of the torque that no potential accounts for, in body components."""
+        return Vec3(0.0, 0.0, 0.0)
 
     def energy(self, t: Scalar, R: Mat3) -> Scalar:
         """The potential energy; 0 for a load that has none."""
@@ -169,6 +175,8 @@ class Torque(_FromFunction):
         vector = value if isinstance(value, Vec3) else Vec3(*_three(value))
         return vector if self.frame == "body" else R.T @ vector
 
+    moment = torque
+
     @property
     def uses_omega(self) -> bool:
         return self._arity == 3
@@ -185,6 +193,12 @@ class Sum(Load):
         total = Vec3(0.0, 0.0, 0.0)
         for part in self.parts:
             total = total + part.torque(t, R, omega)
+        return total
+
+    def moment(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        total = Vec3(0.0, 0.0, 0.0)
+        for part in self.parts:
+            total = total + part.moment(t, R, omega)
         return total
 
     def energy(self, t: Scalar, R: Mat3) -> Scalar:
@@ -212,6 +226,9 @@ class InPrincipalAxes(Load):
 
     def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
         return self.axes.unrotate(self.load.torque(t, R @ self.axes.matrix().T, self.axes.rotate(omega)))
+
+    def moment(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
+        return self.axes.unrotate(self.load.moment(t, R @ self.axes.matrix().T, self.axes.rotate(omega)))
 
     def energy(self, t: Scalar, R: Mat3) -> Scalar:
         return self.load.energy(t, R @ self.axes.matrix().T)

@@ -23,10 +23,22 @@ class State:
     momentum: Vec3
 
     @staticmethod
-    def of(*, attitude: Any = None, omega: Any = None, momentum: Any = None, spatial_momentum: Any = None) -> Start:
+    def of(
+        *,
+        attitude: Any = None,
+        directors: Any = None,
+        omega: Any = None,
+        momentum: Any = None,
+        spatial_momentum: Any = None,
+    ) -> Start:
         """The start of a run. Exactly one of `omega` (rad/s, body components), `momentum`
         (body) and `spatial_momentum`. `attitude`: a Quaternion, (w, x, y, z), a 3x3
-        rotation matrix or a scipy Rotation; the identity if not given. Leading axes are a batch."""
+        rotation matrix or a scipy Rotation; the identity if not given. Or `directors`: d1, d2, d3,
+        the body axes in space. Leading axes are a batch."""
+        if directors is not None:
+            if attitude is not None:
+                raise InputError("give attitude or directors, not both")
+            attitude = _from_directors(directors)
         given = {"omega": omega, "momentum": momentum, "spatial_momentum": spatial_momentum}
         named = [name for name, value in given.items() if value is not None]
         if len(named) != 1:
@@ -72,6 +84,19 @@ def attitude_of(value: Any) -> Quaternion:
         "attitude must be a quaternion (w, x, y, z), a 3x3 rotation matrix, a scipy Rotation, or polhode.exp of a "
         f"rotation vector; got an array of shape {shape}: {value!r}"
     )
+
+
+def _from_directors(directors: Any) -> Any:
+    rows = numbers("directors", directors, (3, 3))
+    products = rows @ np.swapaxes(rows, -1, -2)
+    defect = np.abs(products - np.eye(3))
+    if defect.max() > 1e-8:
+        i, j = np.unravel_index(defect.argmax(), defect.shape)[-2:]
+        raise InputError(
+            f"the initial directors are not orthonormal: d{i + 1} · d{j + 1} is off by {defect.max():.3g} (at most "
+            "1e-8 is allowed); orthonormalise them, or give an attitude as a quaternion"
+        )
+    return rotation_matrix("directors", np.swapaxes(rows, -1, -2))
 
 
 def _broadcast(q: Quaternion, v: Vec3) -> tuple[Quaternion, Vec3]:

@@ -16,10 +16,14 @@ from polhode.mechanics.state import State
 @dataclass(frozen=True)
 class System:
     """Π' = Π × Ω + T, R' = R skew(Ω), Ω = I⁻¹Π, with I diagonal. A pytree: it passes
-    through jit, vmap and grad with moments and load parameters as its numbers."""
+    through jit, vmap and grad with moments and load parameters as its numbers.
+
+    With a `twist_axis` n, a principal axis, the body does not turn about it: Ω · n = 0, and
+    the torque along n that sees to it comes on top of T."""
 
     moments: Vec3
     load: Load
+    twist_axis: Vec3 | None = None
 
     @classmethod
     def of(cls, body: RigidBody, load: Load | None = None) -> System:
@@ -27,12 +31,15 @@ class System:
         load = Free() if load is None else load
         if body.axes is not None and not isinstance(load, Free):
             load = InPrincipalAxes(load, body.axes)
-        return cls(body.moments, load)
+        axis = body.twist_axis
+        if axis is not None and body.axes is not None:
+            axis = body.axes.unrotate(axis)
+        return cls(body.moments, load, axis)
 
     @property
     def free(self) -> System:
         """The same body without its load."""
-        return System(self.moments, Free())
+        return System(self.moments, Free(), self.twist_axis)
 
     def omega(self, Pi: Vec3) -> Vec3:
         """Ω = I⁻¹ Π. The reciprocals are constants of a loop, where divisions would not be."""

@@ -3,6 +3,7 @@
 from polhode.methods.base import Implicit, Method, Step, Traits
 from polhode.methods.composition import Composition, Weights
 from polhode.methods.conserving import AKW, BBTRAP, BBTRAPWD, SWC1
+from polhode.methods.directors import DLA, EM
 from polhode.methods.exact import Exact, exact
 from polhode.methods.krysl import IMID, IMIDM, TRAP, TRAPM
 from polhode.methods.moser_veselov import DMV, Midpoint, PreprocessedDMV
@@ -17,7 +18,9 @@ __all__ = [
     "AKW",
     "BBTRAP",
     "BBTRAPWD",
+    "DLA",
     "DMV",
+    "EM",
     "IMID",
     "IMIDM",
     "SWC1",

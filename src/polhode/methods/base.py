@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 import jax
 
 from polhode.algebra import Scalar, Vec3
-from polhode.mechanics import Free, InputError, Load, State, System
-from polhode.solve import FixedPoint, Newton, Report, Residual
+from polhode.mechanics import Free, InputError, State, System
+from polhode.solve import FixedPoint, Newton, PlainNewton, Report, Residual
 
 Conserved = Literal["exact", "bounded", "drifts"]
 
@@ -39,6 +39,7 @@ class Traits:
     symplectic: bool = False  # (R, Π) -> (R, Π) keeps the canonical form of T*SO(3)
 
     loads: Literal["any", "attitude", "none"] = "any"  # what they may depend on besides time
+    non_twisting: bool = False  # moves bodies on the non-twisting frame too
 
 
 @jax.tree_util.register_dataclass
@@ -69,9 +70,14 @@ class Method(ABC):
         text = " ".join((type(self).__doc__ or self.name).split())
         return re.split(r"[.:] ", text)[0].rstrip(".")
 
-    def check_load(self, load: Load) -> None:
-        """An InputError if this method cannot take the load."""
-        takes = self.traits.loads
+    def check_system(self, system: System) -> None:
+        """An InputError if this method cannot move the body, or take its load."""
+        if system.twist_axis is not None and not self.traits.non_twisting:
+            raise InputError(
+                f"{self.name} does not keep the non-twisting constraint of a NonTwistingBody; use em or dla "
+                "(`polhode methods` marks those that do)"
+            )
+        takes, load = self.traits.loads, system.load
         if takes == "none" and not isinstance(load, Free):
             raise InputError(
                 f"{self.name} moves free bodies only; with a load use strang-{self.name} (order 2) or "
@@ -107,7 +113,7 @@ class Method(ABC):
 class Implicit(Method):
     """A method whose step solves equations; `solver` says how."""
 
-    solver: Newton | FixedPoint = field(default_factory=Newton)
+    solver: Newton | FixedPoint | PlainNewton = field(default_factory=Newton)
 
     def solve_rotation(self, residual: Residual, guess: Vec3) -> tuple[Vec3, Report]:
         """For the rotation vector of the step, an angle."""

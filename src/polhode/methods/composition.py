@@ -98,6 +98,7 @@ class Composition(Method):
             poisson=base.poisson,
             symplectic=base.symplectic,
             loads=base.loads,
+            non_twisting=base.non_twisting,
         )
 
     def begin(self, system: System, state: State) -> State:

@@ -11,6 +11,8 @@ from polhode.mechanics.checks import InputError, unknown
 from polhode.methods.base import Method
 from polhode.methods.composition import WEIGHTS, Composition
 from polhode.methods.conserving import AKW, BBTRAP, BBTRAPWD, SWC1
+from polhode.methods.directors import DLA, EM
+from polhode.methods.directors_full import FullDLA, FullEM
 from polhode.methods.exact import Exact
 from polhode.methods.krysl import IMID, IMIDM, TRAP, TRAPM
 from polhode.methods.moser_veselov import DMV, Midpoint, PreprocessedDMV
@@ -40,7 +42,10 @@ _PLAIN: tuple[Method, ...] = (
     DMV(),
     *(PreprocessedDMV(high_order=order) for order in (4, 6, 8, 10)),
     Rattle(),
+    EM(),
+    DLA(),
 )
+_REFERENCES = (FullEM(), FullDLA())  # to measure others against: understood by name, not listed
 _COMBINED = (  # a few of the many; any other name of this form is understood too
     "strang-dmv",
     "strang-symmetric-rotation",
@@ -96,7 +101,7 @@ def method_of(given: Any) -> Method:
     if ":" in given:
         return _imported(given)
     name = given.lower().replace("rig-", "rig_")
-    return _combined(name, all_methods())
+    return _combined(name, all_methods() | {method.name: method for method in _REFERENCES})
 
 
 def path_of(method: Method) -> str:

@@ -6,9 +6,10 @@ from polhode.mechanics.checks import unknown
 from polhode.problems.base import Parameter, Problem, Setup
 from polhode.problems.coulomb_wall import COULOMB_WALL
 from polhode.problems.free_body import BOOK, FREE_BODY
+from polhode.problems.non_twisting import NONTWISTING
 from polhode.problems.tops import FAST_TOP, HEAVY_TOP, SLOW_TOP
 
-PROBLEMS = {p.name: p for p in (FREE_BODY, BOOK, SLOW_TOP, FAST_TOP, COULOMB_WALL, HEAVY_TOP)}
+PROBLEMS = {p.name: p for p in (FREE_BODY, BOOK, SLOW_TOP, FAST_TOP, COULOMB_WALL, HEAVY_TOP, *NONTWISTING)}
 
 
 def problem_of(name: str) -> Problem:

@@ -79,8 +79,9 @@ def integrate(
         warnings.warn(notice, stacklevel=3)
     every = whole("every", every, 1)
     system = _arrays(System.of(body, load))
-    method.check_load(system.load)
+    method.check_system(system)
     state = _arrays(method.begin(system, to_principal(body, start)))
+    _warn_of_twist(system, state)
     shape = np.shape(state.momentum.x)
     if 0 in shape:
         raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
@@ -178,6 +179,21 @@ class _Saved:
 def _arrays(tree: Any) -> Any:
     """Numbers as float64 arrays, so that every run calls the same compiled program."""
     return jax.tree.map(lambda x: np.asarray(x, dtype=float), tree)
+
+
+def _warn_of_twist(system: System, state: State) -> None:
+    n = system.twist_axis
+    if n is None:
+        return
+    omega = system.omega(state.momentum)
+    twist = np.abs(n.dot(omega)).max()
+    if twist > 1e-12 * np.max(omega.norm()):
+        warnings.warn(
+            f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: em "
+            "will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will drop it in the "
+            "first step. Give ω · d3 = 0",
+            stacklevel=4,
+        )
 
 
 def _look_at_load(system: System, state: State) -> Any:

@@ -143,6 +143,22 @@ class Newton(_Iteration):
 
 
 @dataclass(frozen=True)
+class PlainNewton(_Iteration):
+    """Newton's method as textbooks have it, until a correction is below 1e-10 of the unknown; the
+    next would be below round-off. For counting iterations as papers do."""
+
+    tolerance: float = 1e-10
+    stalled: float = 1e-10
+    limit: int = 25
+    count: int = 4
+
+    def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
+        y, jvp = jax.linearize(residual, x)
+        dx = linear_solver(jvp, y)(y)
+        return _minus(x, dx), _norm(dx) / scale
+
+
+@dataclass(frozen=True)
 class FixedPoint(_Iteration):
     """x <- x - residual(x), for residuals of the form x - g(x) with g a contraction."""
 
