@@ -7,6 +7,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from polhode.cli.output import print_json
 from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
@@ -110,17 +112,9 @@ def _show(case: Case, runs: list[Run]) -> None:
     from rich.table import Table
 
     table = Table(title=f"{case.name}: t = 0 to {runs[0].t[-1]:g} s", title_justify="left")
-    for heading in (
-        "method",
-        "step",
-        "steps",
-        "energy at start",
-        "energy drift",
-        "momentum drift",
-        "vertical drift",
-        "iterations",
-        "seconds",
-    ):
+    twistless = runs[0].body.twist_axis is not None
+    kept = ("Π1, Π2 drift", "|w∥| at most") if twistless else ("momentum drift", "vertical drift")
+    for heading in ("method", "step", "steps", "energy at start", "energy drift", *kept, "iterations", "seconds"):
         table.add_column(heading, justify="left" if heading == "method" else "right")
     for run in runs:
         s = run.summary()
@@ -130,16 +124,23 @@ def _show(case: Case, runs: list[Run]) -> None:
             f"{s['steps']:,}",
             f"{s['energy']['start']:.10g}",
             f"{s['energy']['drift']:.2e}",
-            f"{s['spatial_momentum']['drift']:.2e}",
-            f"{run.drift(run.spatial_momentum[..., 2]):.2e}",
+            *_kept(run, s),
             f"{s['iterations']:.2f}",
             f"{s['seconds']:.3g}",
         )
     Console(width=None if sys.stdout.isatty() else 120).print(table)
-    print(
-        "Drifts are the largest relative deviation over the saved samples: of the energy, of the spatial momentum as a"
-    )
-    print("vector (a torque changes it) and of its vertical component. Seconds include compilation, if there was any.")
+    of_what = "of the energy, and of Π1 and Π2 as a\nvector (a load changes them)"
+    if not twistless:
+        of_what = (
+            "of the energy, of the spatial momentum as a\nvector (a torque changes it) and of its vertical component"
+        )
+    print(f"Drifts are the largest relative deviation over the saved samples: {of_what}. Seconds include compilation.")
+
+
+def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
+    if run.body.twist_axis is not None:
+        return f"{s['nonholonomic_momentum']['drift']:.2e}", f"{np.abs(run.observables['twist_rate'].values).max():.2e}"
+    return f"{s['spatial_momentum']['drift']:.2e}", f"{run.drift(run.spatial_momentum[..., 2]):.2e}"
 
 
 def _show_notice(message: Any, *_: Any, **__: Any) -> None:

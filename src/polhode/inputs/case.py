@@ -11,7 +11,7 @@ from typing import Any
 from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
-from polhode.mechanics import InputError, Potential, RigidBody, Start, State, Torque
+from polhode.mechanics import InputError, NonTwistingBody, Potential, RigidBody, Start, State, Torque
 from polhode.mechanics.checks import nearest, numbers
 from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
 from polhode.mechanics.loads import Load
@@ -150,24 +150,31 @@ def _body(table: BodyTable) -> RigidBody:
     shapes = ("inertia", "box", "ellipsoid", "cylinder", "points")
     name = _one_of("body", table, shapes)
     value = getattr(table, name)
+    kind = NonTwistingBody if table.non_twisting else RigidBody
     if name == "inertia":
-        return RigidBody(value, allow_unphysical=table.allow_unphysical)
-    return getattr(RigidBody, name)(**value.model_dump())
+        return kind(value, allow_unphysical=table.allow_unphysical)
+    return getattr(kind, name)(**value.model_dump())
 
 
 def _start(table: StartTable) -> Start:
     attitude: Any = None
     if table.attitude is not None:
-        kind = _one_of("start.attitude", table.attitude, ("exp", "quaternion", "matrix"))
+        kind = _one_of("start.attitude", table.attitude, ("exp", "quaternion", "matrix", "directors"))
         attitude = getattr(table.attitude, kind)
+        if kind == "directors":
+            return _turning(table, directors=attitude)
         if kind == "exp":
             attitude = exp(numbers("start.attitude.exp", attitude, (3,)))
         elif kind == "quaternion":
             attitude = numbers("start.attitude.quaternion", attitude, (4,))
         else:
             attitude = numbers("start.attitude.matrix", attitude, (3, 3))
+    return _turning(table, attitude=attitude)
+
+
+def _turning(table: StartTable, **where: Any) -> Start:
     kind = _one_of("start", table, ("omega", "momentum", "spatial_momentum"))
-    return State.of(attitude=attitude, **{kind: getattr(table, kind)})
+    return State.of(**where, **{kind: getattr(table, kind)})
 
 
 def _load(table: LoadTable | None) -> Load | None:

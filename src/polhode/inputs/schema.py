@@ -47,14 +47,16 @@ class BodyTable(Table):
     cylinder: CylinderTable | None = None
     points: PointsTable | None = None
     allow_unphysical: bool = False
+    non_twisting: bool = False  # the body never turns about its third axis
 
 
 class AttitudeTable(Table):
-    """One of exp (rotation vector), quaternion (w, x, y, z), matrix (rows)."""
+    """One of exp (rotation vector), quaternion (w, x, y, z), matrix (rows), directors (d1, d2, d3)."""
 
     exp: list[Number] | None = None
     quaternion: list[Number] | None = None
     matrix: list[list[Number]] | None = None
+    directors: list[list[Number]] | None = None
 
 
 class StartTable(Table):

@@ -39,6 +39,7 @@ def dataset_of(run: Run) -> xarray.Dataset:
             "potential": variable(scalar, run.potential, "J", "potential energy"),
             "energy": variable(scalar, run.energy, "J", "total energy"),
             "casimir": variable(scalar, casimir(run.state), "kg2 m4/s2", "half the squared length of the momentum"),
+            **{name: variable(scalar, o.values, o.unit, o.meaning) for name, o in run.observables.items()},
         },
         coords={
             "t": ("t", run.t, {"units": "s", "long_name": "time"}),
@@ -61,6 +62,7 @@ def _attributes(run: Run) -> dict[str, Any]:
         "step": run.step,
         "steps": run.steps,
         "inertia": run.body.tensor.ravel().tolist(),
+        "body": type(run.body).__name__,
         "load": repr(run.load),
         "status": run.trajectory.status.name,
         "seconds": run.trajectory.seconds,

@@ -28,8 +28,12 @@ class Plots:
             grid = figure.add_gridspec(2, 2)
             self.energy(ax=figure.add_subplot(grid[0, 0]))
             self.momentum(ax=figure.add_subplot(grid[0, 1]))
-            self.attitude(ax=figure.add_subplot(grid[1, 0]))
-            self.polhode(ax=figure.add_subplot(grid[1, 1], projection="3d"))
+            if "twist_rate" in self.dataset:
+                self.material_momentum(ax=figure.add_subplot(grid[1, 0]))
+                self.director(ax=figure.add_subplot(grid[1, 1], projection="3d"))
+            else:
+                self.attitude(ax=figure.add_subplot(grid[1, 0]))
+                self.polhode(ax=figure.add_subplot(grid[1, 1], projection="3d"))
             attrs = self.dataset.attrs
             figure.suptitle(f"{attrs['method']}, step {attrs['step']:g} s, {attrs['steps']} steps", x=0.01, ha="left")
             if path is not None:
@@ -53,6 +57,31 @@ class Plots:
                 ax.plot(d.t, d.spatial_momentum.sel(axis=axis), color=colour, label=f"π {axis}")
             ax.set(title="Spatial angular momentum", xlabel="t (s)", ylabel="kg m²/s")
             ax.legend(ncols=3)
+            return ax.figure
+
+    def material_momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
+        """The angular momentum in body components; of a free non-twisting body all three stand still."""
+        d = self._one_body()
+        with _Axes(ax, path) as ax:
+            for k, (axis, colour) in enumerate(zip("xyz", COLOURS, strict=False), 1):
+                ax.plot(d.t, d.momentum.sel(axis=axis), color=colour, label=f"Π{k}")
+            ax.set(title="Material angular momentum", xlabel="t (s)", ylabel="kg m²/s")
+            ax.legend(ncols=3)
+            return ax.figure
+
+    def director(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
+        """The path of the third body axis d3 on the unit sphere."""
+        d = self._one_body()
+        w, x, y, z = (d.attitude.sel(quaternion=c).values for c in "wxyz")
+        d3 = 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)
+        u, v = np.mgrid[0 : 2 * np.pi : 41j, 0 : np.pi : 21j]
+        with _Axes(ax, path, projection="3d") as ax:
+            ball = np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)
+            ax.plot_surface(*ball, color="#cfe0ee", alpha=0.35, linewidth=0)
+            ax.plot(*d3, color=COLOURS[1], linewidth=1.2)
+            ax.scatter(*(c[:1] for c in d3), color=COLOURS[6], s=15)
+            ax.set(title="d3 on the sphere", xlabel="x", ylabel="y", zlabel="z")
+            ax.set_aspect("equal")
             return ax.figure
 
     def attitude(self, *, ax: Any = None, path: str | Path | None = None) -> Any:

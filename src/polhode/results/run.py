@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Observable:
+    """A named quantity along a run."""
+
+    values: np.ndarray  # (samples, *batch)
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
 class Run:
     """What `simulate` returns. `dataset` for the numbers, `plot` to look at them, `save` to keep them."""
 
@@ -79,6 +88,18 @@ class Run:
         return self.state.attitude.matrix().array
 
     @cached_property
+    def observables(self) -> dict[str, Observable]:
+        """What this kind of body has besides attitude, momentum and energy."""
+        if self.body.twist_axis is None:
+            return {}
+        R = self.attitude
+        defect = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-1, -2))
+        return {
+            "twist_rate": Observable(self.omega[..., 2], "rad/s", "w∥ = ω · d3, the non-twisting residual"),
+            "constraint_violation": Observable(defect, "1", "largest entry of DᵀD - 1, D = (d1 d2 d3)"),
+        }
+
+    @cached_property
     def dataset(self) -> xarray.Dataset:
         """xarray: named coordinates, units, and attributes enough to run it again."""
         from polhode.results.dataset import dataset_of
@@ -109,6 +130,9 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""
+        momenta = {}
+        if self.body.twist_axis is not None:
+            momenta = {"nonholonomic_momentum": {"drift": self.drift(self.state.momentum.array[..., :2])}}
         last = State(*(_last(part) for part in (self.state.attitude, self.state.momentum)))
         return {
             "method": self.method.name,
@@ -120,7 +144,7 @@ class Run:
                 "attitude": last.attitude.matrix().array.tolist(),
                 "momentum": last.momentum.array.tolist(),
                 "omega": angular_velocity(self.body, last).array.tolist(),
-                "observables": {},
+                "observables": {name: np.asarray(o.values[-1]).tolist() for name, o in self.observables.items()},
             },
             "energy": {
                 "start": np.asarray(self.energy[0]).tolist(),
@@ -128,6 +152,7 @@ class Run:
                 "drift": self.drift(self.energy),
             },
             "spatial_momentum": {"drift": self.drift(self.spatial_momentum)},
+            **momenta,
             "iterations": self.trajectory.iterations,
             "ok": self.ok,
         }
@@ -135,10 +160,11 @@ class Run:
     def __repr__(self) -> str:
         s = self.summary()
         batch = self.potential.shape[1:]
+        kept = "nonholonomic_momentum" if self.body.twist_axis is not None else "spatial_momentum"
         return (
             f"<polhode run: {self.method.name}, {self.steps} steps of {self.step:g} s to t = {self.t[-1]:g}"
             f"{f', batch {batch}' if batch else ''}, {len(self.t)} samples\n"
-            f"  energy drift {s['energy']['drift']:.2e}, spatial momentum drift {s['spatial_momentum']['drift']:.2e}, "
+            f"  energy drift {s['energy']['drift']:.2e}, {kept.replace('_', ' ')} drift {s[kept]['drift']:.2e}, "
             f"{s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
             f"  {self.trajectory.status.value}>"
         )

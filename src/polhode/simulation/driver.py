@@ -190,8 +190,8 @@ def _warn_of_twist(system: System, state: State) -> None:
     if twist > 1e-12 * np.max(omega.norm()):
         warnings.warn(
             f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: em "
-            "will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will drop it in the "
-            "first step. Give ω · d3 = 0",
+            "will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will drop it "
+            "in the first step. Give ω · d3 = 0",
             stacklevel=4,
         )
 
