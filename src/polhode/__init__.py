@@ -40,6 +40,7 @@ _HOME = {
     "load": "results",
     "claims": "verify",
     "audit": "verify",
+    "quotient": "verify",
     "exact": "methods",
 }
 _MODULES = ("algebra", "mechanics", "methods", "papers", "problems", "results", "solve", "verify")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from polhode.mechanics.checks import unknown
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.krysl import PAPER as KRYSL
+from polhode.papers.non_twisting import PAPER as NONTWISTING
 from polhode.papers.solfec_top import PAPER as SOLFEC_TOP
 from polhode.papers.vilmart import PAPER as VILMART
 
-PAPERS = {paper.id: paper for paper in (KRYSL, SOLFEC_TOP, VILMART)}
+PAPERS = {paper.id: paper for paper in (KRYSL, SOLFEC_TOP, VILMART, NONTWISTING)}
 
 
 def paper_of(name: str) -> Paper:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,13 +63,19 @@ class Paper:
     compute: Callable[[Callable[[str], None]], Result]  # given a function to call with what it does now
 
 
-def agreeing_digits(printed: str, computed: float) -> int:
-    """How many of the printed significant digits the computed number has, rounded as printed."""
+def truncated(value: float, decimals: int) -> str:
+    """As tables that cut their digits off print it."""
+    return f"{math.trunc(value * 10**decimals) / 10**decimals:.{decimals}f}"
+
+
+def agreeing_digits(printed: str, computed: float, *, cut: bool = False) -> int:
+    """How many of the printed significant digits the computed number has, rounded, or cut, as printed."""
     decimals = len(printed.partition(".")[2])
-    if f"{computed:.{decimals}f}" == printed:
+    ours = truncated(computed, decimals) if cut else f"{computed:.{decimals}f}"
+    if ours == printed:
         return sum(c.isdigit() for c in printed.lstrip("-0."))
     digits = 0
-    for a, b in zip(printed, f"{computed:.{decimals}f}", strict=False):
+    for a, b in zip(printed, ours, strict=False):
         if a != b:
             break
         digits += a.isdigit()

@@ -2,5 +2,6 @@
 
 from polhode.verify.audit import Certificate, audit
 from polhode.verify.claims import Claim, claims
+from polhode.verify.quotient import Quotient, quotient
 
-__all__ = ["Certificate", "Claim", "audit", "claims"]
+__all__ = ["Certificate", "Claim", "Quotient", "audit", "claims", "quotient"]

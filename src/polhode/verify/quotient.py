@@ -1,0 +1,125 @@
+"""The second quotient of precision: is a computed motion as accurate as its method promises?
+
+Kreiss & Ortiz (2014); Gebhardt & Romero (2020), appendix A. No exact solution is needed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode.api import simulate
+from polhode.mechanics import InputError
+from polhode.mechanics.checks import positive, unknown, whole
+from polhode.methods import Method, method_of
+from polhode.problems import Problem, Setup, problem_of
+from polhode.results.run import Run
+from polhode.results.style import COLOURS, house_style
+from polhode.simulation import count_steps
+
+Reader = Callable[[Run], np.ndarray]
+_QUANTITIES: dict[str, Reader] = {
+    "attitude": lambda run: run.attitude.reshape(len(run.t), -1),  # nine components of the directors
+    "momentum": lambda run: run.state.momentum.array,
+}
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """Q(t) = |ξ(h) - ξ(h/2)| / |ξ(h/2) - ξ(h/4)|, 2ⁿ + O(h) for a method of order n (120)."""
+
+    label: str
+    expected: float  # the order the method claims
+    solution: Callable[[int], np.ndarray]  # ξ with a step of h/k at the times below
+    t: np.ndarray
+
+    def _at(self, k: int) -> np.ndarray:
+        a, b, c = (self.solution(m * k) for m in (1, 2, 4))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.linalg.norm(a - b, axis=-1) / np.linalg.norm(b - c, axis=-1)
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """Q at every saved time; NaN at the start, where all solutions are one."""
+        return self._at(1)
+
+    @property
+    def order(self) -> np.ndarray:
+        """The observed order log₂ Q, right to O(h)."""
+        return np.log2(self.values)
+
+    @cached_property
+    def extrapolated_order(self) -> np.ndarray:
+        """The observed order from Q with h, h/2 and h/4, whose errors in h and h² cancel:
+        (8 p(h/4) - 6 p(h/2) + p(h))/3, right to O(h³). Five runs in all."""
+        p = [np.log2(self._at(k)) for k in (1, 2, 4)]
+        return (8 * p[2] - 6 * p[1] + p[0]) / 3
+
+    def plot(self, path: str | Path | None = None, *, ax: Any = None) -> Any:
+        """Q over time beside 2ⁿ of the order claimed."""
+        with house_style() as Figure:
+            if ax is None:
+                ax = Figure(figsize=(6.5, 4.2)).add_subplot()
+            ax.axhline(2**self.expected, color="0.6", linewidth=0.8, linestyle="--", label=f"2^{self.expected:g}")
+            ax.plot(self.t[1:], self.values[1:], color=COLOURS[0], linewidth=1.0, label=self.label)
+            ax.set(title="Second quotient of precision", xlabel="t (s)", ylabel="Q")
+            ax.legend()
+            if path is not None:
+                ax.figure.savefig(path)
+            return ax.figure
+
+
+def quotient(
+    problem: str | Problem | Setup,
+    method: str | Method,
+    step: float,
+    *,
+    until: float | None = None,
+    every: int = 1,
+    of: str | Reader = "attitude",
+    decimals: int | None = None,
+    **parameters: Any,
+) -> Quotient:
+    """The second quotient of precision of a method on a problem, from runs with h, h/2 and h/4.
+
+    problem     a built-in problem's name (with its parameters by name), a Problem, or a Setup
+    of          "attitude" (nine components of the directors), "momentum", or a function of a Run
+                that returns one row a sample
+    decimals    round ξ to so many first, as some published results were
+    """
+    if isinstance(problem, Setup):
+        setup = problem
+        if until is None:
+            raise InputError("a Setup does not say how long to run; give until")
+    else:
+        known = problem_of(problem) if isinstance(problem, str) else problem
+        setup, until = known.setup(**parameters), known.until if until is None else until
+    if isinstance(of, str) and of not in _QUANTITIES:
+        raise unknown("quantity", of, _QUANTITIES)
+    read = _QUANTITIES[of] if isinstance(of, str) else of
+    chosen, h = method_of(method), positive("step", step)
+    every = whole("every", every, 1)
+    found: dict[int, np.ndarray] = {}
+    steps, notice = count_steps(h, until, None)
+    if notice:
+        warnings.warn(notice, stacklevel=2)
+
+    def run(k: int) -> Run:
+        return simulate(
+            setup.body, setup.load, setup.start, method=chosen, step=h / k, steps=steps * k, every=every * k
+        )
+
+    def solution(k: int) -> np.ndarray:
+        if k not in found:
+            values = read(run(k))
+            found[k] = values if decimals is None else np.round(values, decimals)
+        return found[k]
+
+    t = np.append(np.arange(0, steps, every), steps)[: len(solution(1))] * h
+    return Quotient(f"{chosen.name}, h = {h:g}", chosen.traits.order, solution, t)
