@@ -8,7 +8,7 @@ from polhode.mechanics import InputError, RigidBody, Start, State
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of
 from polhode.results.run import Run
-from polhode.simulation import Status, StepError, integrate
+from polhode.simulation import Plan, Status, StepError, rotate
 
 
 def simulate(
@@ -48,9 +48,8 @@ def simulate(
         raise InputError(f"start must come from State.of(...); got {start!r}")
     chosen = method_of(method)
     state = start.on(body) if isinstance(start, Start) else start
-    trajectory = integrate(
-        body, load, state, chosen, step=step, until=until, steps=steps, every=every, progress=progress
-    )
+    plan = Plan.of(step, until, steps, every)
+    trajectory = rotate(body, load, state, chosen, plan, progress=progress)
     run = Run(body=body, load=load, method=chosen, step=float(step), trajectory=trajectory, recipe=recipe)
     if trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
         raise StepError(_explain(run), run)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import jax
+import jax.numpy as jnp
 
 from polhode.algebra import Scalar, Vec3
 from polhode.mechanics import Free, InputError, State, System
@@ -97,6 +98,20 @@ class Method(ABC):
     def kinetic_energy(self, system: System, state: State) -> Scalar:
         """The kinetic energy of a state, as this method means it."""
         return system.kinetic(state.momentum)
+
+    def shape(self, state: State) -> tuple[int, ...]:
+        """Of the batch."""
+        return jnp.shape(state.momentum.x)
+
+    def tidied(self, state: State) -> State:
+        """After a step: attitudes of unit length, whose round-off would add up, and not at random."""
+        return replace(state, attitude=state.attitude.renormalized())
+
+    def kept(self, system: System, state: State, t: Scalar) -> Any:
+        """The numbers kept of a moment, in one array: quaternion, momentum, kinetic and potential energy."""
+        components = (*state.attitude, *state.momentum)
+        energies = (self.kinetic_energy(system, state), system.potential(t, state.attitude))
+        return jnp.stack([*components, *(jnp.broadcast_to(e, jnp.shape(components[0])) for e in energies)])
 
     @abstractmethod
     def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:

@@ -1,6 +1,7 @@
 """The loop that runs every method: blocks of compiled steps, status, progress."""
 
-from polhode.simulation.driver import Trajectory, count_steps, integrate
+from polhode.simulation.driver import Plan, Samples, count_steps, integrate
+from polhode.simulation.rotation import Trajectory, rotate
 from polhode.simulation.status import Status, StepError
 
-__all__ = ["Status", "StepError", "Trajectory", "count_steps", "integrate"]
+__all__ = ["Plan", "Samples", "Status", "StepError", "Trajectory", "count_steps", "integrate", "rotate"]

@@ -1,4 +1,8 @@
-"""`integrate`: the one driver for every run; in blocks, so that it can be watched and stopped."""
+"""`integrate`: the one driver for every run; in blocks, so that it can be watched and stopped.
+
+It knows nothing of what moves. A method says, of its own kind of state: the batch `shape`, how
+a state is `tidied` after a step, and which numbers of a moment are `kept`.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,9 @@ import jax
 import numpy as np
 import psutil
 
-from polhode.algebra import Quaternion, Vec3
-from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
-from polhode.mechanics.checks import numbers, positive, whole
-from polhode.mechanics.loads import Load
-from polhode.methods import Method
-from polhode.simulation.loop import KEPT, Block, capacity_for, probe_load, run_block
+from polhode.mechanics import InputError
+from polhode.mechanics.checks import positive, whole
+from polhode.simulation.loop import Block, capacity_for, run_block, sample_of
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
 
@@ -26,18 +27,41 @@ _FIRST_BLOCK = 16_384  # steps
 
 
 @dataclass(frozen=True)
-class Trajectory:
-    """Samples of a run in the user's body frame, and how the run went."""
+class Samples:
+    """Rows of `method.kept`, and how the run went."""
 
     steps: np.ndarray  # step counts of the samples; t = t0 + steps * step
-    state: State  # components of shape (samples, *batch)
-    kinetic: np.ndarray
-    potential: np.ndarray
+    values: np.ndarray  # (samples, numbers, *batch)
     status: Status
     seconds: float
     iterations: float  # a step, on average
     worst: float  # largest relative error left in a solved step
     failure: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How far to go, in what steps, and what to keep."""
+
+    step: float
+    total: int
+    every: int
+
+    @classmethod
+    def of(cls, step: float, until: float | None, steps: int | None, every: int) -> Plan:
+        """Checked; a warning where `until` is not a whole number of steps."""
+        h = positive("step", step)
+        total, notice = count_steps(h, until, steps)
+        if notice:
+            warnings.warn(notice, stacklevel=5)
+        return cls(h, total, whole("every", every, 1))
+
+    def next(self, done: int, budget: int, capacity: int) -> tuple[int, int]:
+        """Samples and steps between them for the next call."""
+        to_next = min(self.every - done % self.every, self.total - done)
+        if to_next < self.every or budget < self.every:
+            return 1, min(budget, to_next)
+        return min(capacity, budget // self.every, (self.total - done) // self.every), self.every
 
 
 def count_steps(step: float, until: float | None, steps: int | None) -> tuple[int, str | None]:
@@ -62,42 +86,23 @@ def count_steps(step: float, until: float | None, steps: int | None) -> tuple[in
 
 
 def integrate(
-    body: RigidBody,
-    load: Load | None,
-    start: State,
-    method: Method,
-    *,
-    step: float,
-    until: float | None,
-    steps: int | None,
-    every: int,
+    method: Any, system: Any, state: Any, plan: Plan, *, first: np.ndarray, first_block: int = _FIRST_BLOCK,
     progress: bool | None,
-) -> Trajectory:
-    h = positive("step", step)
-    total, notice = count_steps(h, until, steps)
-    if notice:
-        warnings.warn(notice, stacklevel=3)
-    every = whole("every", every, 1)
-    system = _arrays(System.of(body, load))
-    method.check_system(system)
-    state = _arrays(method.begin(system, to_principal(body, start)))
-    _warn_of_twist(system, state)
-    shape = np.shape(state.momentum.x)
-    if 0 in shape:
-        raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
-    saved, capacity = _Saved(total, every, shape), capacity_for(shape)
-    with np.errstate(over="ignore"):
-        kinetic = numbers("the kinetic energy at the start", method.kinetic_energy(system, state))
-    saved.keep(0, state, kinetic, _look_at_load(system, state))
+) -> Samples:  # fmt: skip
+    """From `state`, whose kept numbers are `first`. All numbers are float64 arrays already, so
+    that every run calls the same compiled program."""
+    h, total = plan.step, plan.total
+    saved, capacity = _Saved(plan, first.shape), capacity_for(first.shape)
+    saved.keep(0, first)
     began = time.perf_counter()
     failure: dict[str, Any] = {}
     status, iterations, worst, done = Status.OK, 0, 0.0, 0
-    budget = _FIRST_BLOCK
+    budget = first_block
     fresh = True
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
-                count, stride = _plan(done, total, every, budget, capacity)
+                count, stride = plan.next(done, budget, capacity)
                 clock = time.perf_counter()
                 block = jax.block_until_ready(
                     run_block(method, system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
@@ -118,45 +123,30 @@ def integrate(
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         if done and saved.counts[-1] != done:
-            saved.keep(done, state, method.kinetic_energy(system, state), probe_load(system, state, done * h)[0])
-    return Trajectory(
-        np.array(saved.counts),
-        from_principal(body, saved.states()),
-        *saved.energies(),
-        status,
-        time.perf_counter() - began,
-        iterations / max(done, 1),
-        worst,
-        failure,
-    )
-
-
-def _plan(done: int, total: int, every: int, budget: int, capacity: int) -> tuple[int, int]:
-    """Samples and steps between them for the next call."""
-    to_next = min(every - done % every, total - done)
-    if to_next < every or budget < every:
-        return 1, min(budget, to_next)
-    return min(capacity, budget // every, (total - done) // every), every
+            saved.keep(done, np.asarray(sample_of(method, system, state, done * h)))
+    seconds = time.perf_counter() - began
+    return Samples(
+        np.array(saved.counts), saved.rows(), status, seconds, iterations / max(done, 1), worst, failure
+    )  # fmt: skip
 
 
 class _Saved:
     """The samples so far, in arrays that grow no larger than what will be saved."""
 
-    def __init__(self, total: int, every: int, shape: tuple[int, ...]) -> None:
-        self.every = every
-        room = total // every + 2
-        size = 8 * KEPT * room * math.prod(shape)
+    def __init__(self, plan: Plan, shape: tuple[int, ...]) -> None:
+        self.every = plan.every
+        room = plan.total // plan.every + 2
+        size = 8 * room * math.prod(shape)
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
-                f"saving every {every} of {total} steps needs {size / 2**30:.3g} GiB and this machine has "
+                f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB and this machine has "
                 f"{memory / 2**30:.3g}; save fewer with a larger `every`"
             )
-        self.values = np.empty((room, KEPT, *shape))
+        self.values = np.empty((room, *shape))
         self.counts: list[int] = []
 
-    def keep(self, count: int, state: State, kinetic: Any, potential: Any) -> None:
-        for i, value in enumerate((*state.attitude, *state.momentum, kinetic, potential)):
-            self.values[len(self.counts), i] = value
+    def keep(self, count: int, row: np.ndarray) -> None:
+        self.values[len(self.counts)] = row
         self.counts.append(count)
 
     def take(self, block: Block, before: int, taken: int, stride: int) -> None:
@@ -167,56 +157,13 @@ class _Saved:
         self.values[first : first + whole_samples] = np.asarray(block.samples)[:whole_samples]
         self.counts += [before + stride * (j + 1) for j in range(whole_samples)]
 
-    def states(self) -> State:
-        columns = np.moveaxis(self.values[: len(self.counts)], 1, 0)
-        return State(Quaternion(*columns[:4]), Vec3(*columns[4:7]))
-
-    def energies(self) -> tuple[np.ndarray, np.ndarray]:
-        """Kinetic and potential."""
-        return self.values[: len(self.counts), 7], self.values[: len(self.counts), 8]
+    def rows(self) -> np.ndarray:
+        return self.values[: len(self.counts)]
 
 
-def _arrays(tree: Any) -> Any:
-    """Numbers as float64 arrays, so that every run calls the same compiled program."""
+def as_arrays(tree: Any) -> Any:
+    """Numbers as float64 arrays."""
     return jax.tree.map(lambda x: np.asarray(x, dtype=float), tree)
-
-
-def _warn_of_twist(system: System, state: State) -> None:
-    n = system.twist_axis
-    if n is None:
-        return
-    omega = system.omega(state.momentum)
-    twist = np.abs(n.dot(omega)).max()
-    if twist > 1e-12 * np.max(omega.norm()):
-        warnings.warn(
-            f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: em "
-            "will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will drop it "
-            "in the first step. Give ω · d3 = 0",
-            stacklevel=4,
-        )
-
-
-def _look_at_load(system: System, state: State) -> Any:
-    """The potential at the start, once the load has been seen to give usable numbers there."""
-    try:
-        potential, torque = jax.device_get(probe_load(system, state, 0.0))
-    except InputError:
-        raise
-    except Exception as error:  # anything the user's function may raise while JAX traces it
-        raise InputError(
-            f"the function of the load failed: {type(error).__name__}: {str(error).strip().splitlines()[0]}. It is "
-            "given R as a Mat3 of JAX numbers (R[2, 2], R[:, 2]; R.array for a matrix): use jax.numpy, not numpy or "
-            "math, and jax.numpy.where instead of `if`; a Potential returns one number"
-        ) from error
-    shape = np.shape(state.momentum.x)
-    if np.shape(potential) not in ((), shape):
-        raise InputError(
-            f"the potential must be one number for each body, shape {shape}; its function returned shape "
-            f"{np.shape(potential)}"
-        )
-    numbers("the potential energy at the start", potential)
-    numbers("the torque at the start (body components)", torque.array)
-    return potential
 
 
 def _failure(block: Block, done: int, h: float) -> tuple[Status, dict[str, Any]]:

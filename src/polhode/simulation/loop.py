@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,15 +11,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.mechanics import InputError, State, System
-from polhode.methods import Method, Step
+from polhode.mechanics import InputError
 from polhode.solve import Report
 
 
-def capacity_for(shape: tuple[int, ...]) -> int:
-    """Samples a call can return: fixed by the batch shape alone, so that one program
-    serves every run, and at most some 4 million numbers of a kind."""
-    return max(1, min(1024, 2**22 // math.prod(shape)))
+def capacity_for(row: tuple[int, ...]) -> int:
+    """Samples a call can return: fixed by the shape of one alone, so that one program
+    serves every run, and at most some 32 million numbers."""
+    return max(1, min(1024, 2**25 // math.prod(row)))
 
 
 @jax.tree_util.register_dataclass
@@ -28,30 +27,27 @@ class Block:
     """The outcome of a call. Time is a step count, and there is no state but this: a run
     continued from here takes the same steps, bit by bit, as one that never stopped."""
 
-    state: State  # after the last good step
+    state: Any  # after the last good step
     done: Any  # steps taken since the start of the run
     iterations: Any  # in all
     worst: Any  # largest error left in a solved step
     ok: Any  # per member of a batch; False: the step after `done` failed
     report: Report  # of the last step tried
-    samples: Any  # rows of `numbers_of`; the first (steps taken) // stride of them are set
+    samples: Any  # rows of `method.kept`; the first (steps taken) // stride of them are set
 
 
 @partial(jax.jit, static_argnames=("method",))
-def run_block(
-    method: Method, system: System, state: State, done: Any, t0: Any, h: Any, count: Any, stride: Any
-) -> Block:
+def run_block(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
     """`count` samples, `stride` steps apart, from `state` after `done` steps."""
-    shape = jnp.shape(state.momentum.x)
+    shape = method.shape(state)
     report = Report(jnp.ones(shape, bool), jnp.zeros(shape, int), jnp.zeros(shape))
 
     def step(carry: Any) -> Any:
         state, n, _, iterations, worst, ok, _ = carry
         result = method.step(system, state, t0 + n * h, h)
-        if not isinstance(result, Step):
+        if not hasattr(result, "report"):
             raise InputError(f"{method.name}.step must return Step(state, ...); it returned {type(result).__name__}")
-        # Round-off in the length of the quaternion would add up, and not at random.
-        new = replace(result.state, attitude=result.state.attitude.renormalized())
+        new = method.tidied(result.state)
         report = _broadcast(result.report, shape)
         ok = report.converged & _finite(new)
         good = jnp.all(ok)
@@ -64,36 +60,28 @@ def run_block(
         end = inner[1] + stride
         inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, tuple(inner))
         state = inner[0]
-        kept = numbers_of(method, system, state, system.potential(t0 + inner[1] * h, state.attitude))
+        kept = method.kept(system, state, t0 + inner[1] * h)
         return (*inner, lax.dynamic_update_index_in_dim(buffer, kept, j, 0))
 
-    buffer = jnp.zeros((capacity_for(shape), KEPT, *shape))
+    row = jax.eval_shape(method.kept, system, state, t0).shape
+    buffer = jnp.zeros((capacity_for(row), *row))
     start = (state, done, jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0), jnp.ones(shape, bool), report, buffer)
     state, done, _, iterations, worst, ok, report, buffer = lax.fori_loop(0, count, sample, start)
     return Block(state, done, iterations, worst, ok, report, buffer)
 
 
-KEPT = 9  # numbers of a moment
-
-
-def numbers_of(method: Method, system: System, state: State, potential: Any) -> Any:
-    """What is kept of a moment: quaternion, momentum, kinetic and potential energy, in one array."""
-    components = (*state.attitude, *state.momentum)
-    shape = jnp.shape(components[0])
-    energies = (jnp.broadcast_to(e, shape) for e in (method.kinetic_energy(system, state), potential))
-    return jnp.stack([*components, *energies])
-
-
-def _finite(state: State) -> Any:
-    return jnp.isfinite(sum(jax.tree.leaves(state)))
+def _finite(state: Any) -> Any:
+    leaves = jax.tree.leaves(state)
+    if all(leaf.shape == leaves[0].shape for leaf in leaves):
+        return jnp.isfinite(sum(leaves))
+    return jnp.isfinite(sum(jnp.sum(leaf) for leaf in leaves))
 
 
 def _broadcast(report: Report, shape: tuple[int, ...]) -> Report:
     return jax.tree.map(lambda x: jnp.broadcast_to(x, shape), report)
 
 
-@jax.jit
-def probe_load(system: System, state: State, t: Any) -> tuple[Any, Any]:
-    """Potential energy and torque at a state, to look at before a run."""
-    q = state.attitude
-    return system.potential(t, q), system.torque(t, q, system.omega(state.momentum))
+@partial(jax.jit, static_argnames=("method",))
+def sample_of(method: Any, system: Any, state: Any, t: Any) -> Any:
+    """A row of samples, for a moment that no block returned."""
+    return method.kept(system, state, t)

@@ -1,0 +1,103 @@
+"""Runs of one rotating body, or a batch of them: into principal axes and back, loads looked at first."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode.algebra import Quaternion, Vec3
+from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
+from polhode.mechanics.checks import numbers
+from polhode.mechanics.loads import Load
+from polhode.methods import Method
+from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
+
+
+@dataclass(frozen=True)
+class Trajectory(Samples):
+    """Samples of a run in the user's body frame, and how the run went."""
+
+    state: State | Any = None  # components of shape (samples, *batch)
+
+    @property
+    def kinetic(self) -> np.ndarray:
+        return self.values[:, 7]
+
+    @property
+    def potential(self) -> np.ndarray:
+        return self.values[:, 8]
+
+
+def rotate(
+    body: RigidBody, load: Load | None, start: State, method: Method, plan: Plan, *, progress: bool | None
+) -> Trajectory:
+    system = as_arrays(System.of(body, load))
+    method.check_system(system)
+    state = as_arrays(method.begin(system, to_principal(body, start)))
+    _warn_of_twist(system, state)
+    shape = np.shape(state.momentum.x)
+    if 0 in shape:
+        raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
+    with np.errstate(over="ignore"):
+        numbers("the kinetic energy at the start", method.kinetic_energy(system, state))
+    samples = integrate(method, system, state, plan, first=_first(method, system, state), progress=progress)
+    columns = np.moveaxis(samples.values, 1, 0)
+    kept = from_principal(body, State(Quaternion(*columns[:4]), Vec3(*columns[4:7])))
+    return Trajectory(**samples.__dict__, state=kept)
+
+
+def _warn_of_twist(system: System, state: State) -> None:
+    n = system.twist_axis
+    if n is None:
+        return
+    omega = system.omega(state.momentum)
+    twist = np.abs(n.dot(omega)).max()
+    if twist > 1e-12 * np.max(omega.norm()):
+        warnings.warn(
+            f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: em "
+            "will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will drop it "
+            "in the first step. Give ω · d3 = 0",
+            stacklevel=4,
+        )
+
+
+@partial(jax.jit, static_argnames=("method",))
+def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, Any, Any]:
+    """Potential energy, torque and the numbers kept at the start, to look at before a run."""
+    q = state.attitude
+    potential = system.potential(t, q)
+    shape = np.shape(state.momentum.x)
+    usable = np.shape(potential) in ((), shape)
+    return (
+        potential,
+        system.torque(t, q, system.omega(state.momentum)),
+        method.kept(system, state, t) if usable else 0.0,
+    )
+
+
+def _first(method: Method, system: System, state: State) -> np.ndarray:
+    """The first sample, once the load has been seen to give usable numbers there."""
+    try:
+        potential, torque, row = jax.device_get(_probe(method, system, state, 0.0))
+    except InputError:
+        raise
+    except Exception as error:  # anything the user's function may raise while JAX traces it
+        raise InputError(
+            f"the function of the load failed: {type(error).__name__}: {str(error).strip().splitlines()[0]}. It is "
+            "given R as a Mat3 of JAX numbers (R[2, 2], R[:, 2]; R.array for a matrix): use jax.numpy, not numpy or "
+            "math, and jax.numpy.where instead of `if`; a Potential returns one number"
+        ) from error
+    shape = np.shape(state.momentum.x)
+    if np.shape(potential) not in ((), shape):
+        raise InputError(
+            f"the potential must be one number for each body, shape {shape}; its function returned shape "
+            f"{np.shape(potential)}"
+        )
+    numbers("the potential energy at the start", potential)
+    numbers("the torque at the start (body components)", torque.array)
+    return row
