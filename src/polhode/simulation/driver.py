@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ import psutil
 
 from polhode.mechanics import InputError
 from polhode.mechanics.checks import positive, whole
-from polhode.simulation.loop import Block, capacity_for, run_block, sample_of
+from polhode.simulation.loop import Block, capacity_for, run_block
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
 
@@ -86,11 +87,18 @@ def count_steps(step: float, until: float | None, steps: int | None) -> tuple[in
 
 
 def integrate(
-    method: Any, system: Any, state: Any, plan: Plan, *, first: np.ndarray, first_block: int = _FIRST_BLOCK,
+    method: Any,
+    system: Any,
+    state: Any,
+    plan: Plan,
+    *,
+    sample: Callable[[Any, Any], Any],
+    first_block: int = _FIRST_BLOCK,
     progress: bool | None,
-) -> Samples:  # fmt: skip
-    """From `state`, whose kept numbers are `first`. All numbers are float64 arrays already, so
-    that every run calls the same compiled program."""
+) -> Samples:
+    """From `state`; `sample(state, t)` is `method.kept`, compiled. All numbers are float64 arrays
+    already, so that every run calls the same compiled program."""
+    first = np.asarray(sample(state, 0.0))
     h, total = plan.step, plan.total
     saved, capacity = _Saved(plan, first.shape), capacity_for(first.shape)
     saved.keep(0, first)
@@ -123,7 +131,7 @@ def integrate(
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         if done and saved.counts[-1] != done:
-            saved.keep(done, np.asarray(sample_of(method, system, state, done * h)))
+            saved.keep(done, np.asarray(sample(state, done * h)))
     seconds = time.perf_counter() - began
     return Samples(
         np.array(saved.counts), saved.rows(), status, seconds, iterations / max(done, 1), worst, failure

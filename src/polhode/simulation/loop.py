@@ -79,9 +79,3 @@ def _finite(state: Any) -> Any:
 
 def _broadcast(report: Report, shape: tuple[int, ...]) -> Report:
     return jax.tree.map(lambda x: jnp.broadcast_to(x, shape), report)
-
-
-@partial(jax.jit, static_argnames=("method",))
-def sample_of(method: Any, system: Any, state: Any, t: Any) -> Any:
-    """A row of samples, for a moment that no block returned."""
-    return method.kept(system, state, t)

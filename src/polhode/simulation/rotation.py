@@ -45,7 +45,12 @@ def rotate(
         raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
     with np.errstate(over="ignore"):
         numbers("the kinetic energy at the start", method.kinetic_energy(system, state))
-    samples = integrate(method, system, state, plan, first=_first(method, system, state), progress=progress)
+    _look_at_load(method, system, state)
+
+    def sample(state: State, t: Any) -> Any:
+        return _probe(method, system, state, t)[2]
+
+    samples = integrate(method, system, state, plan, sample=sample, progress=progress)
     columns = np.moveaxis(samples.values, 1, 0)
     kept = from_principal(body, State(Quaternion(*columns[:4]), Vec3(*columns[4:7])))
     return Trajectory(**samples.__dict__, state=kept)
@@ -80,10 +85,10 @@ def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, A
     )
 
 
-def _first(method: Method, system: System, state: State) -> np.ndarray:
-    """The first sample, once the load has been seen to give usable numbers there."""
+def _look_at_load(method: Method, system: System, state: State) -> None:
+    """Before the run: does the load give usable numbers?"""
     try:
-        potential, torque, row = jax.device_get(_probe(method, system, state, 0.0))
+        potential, torque, _ = jax.device_get(_probe(method, system, state, 0.0))
     except InputError:
         raise
     except Exception as error:  # anything the user's function may raise while JAX traces it
@@ -100,4 +105,3 @@ def _first(method: Method, system: System, state: State) -> np.ndarray:
         )
     numbers("the potential energy at the start", potential)
     numbers("the torque at the start (body components)", torque.array)
-    return row
