@@ -1,0 +1,107 @@
+"""What an animation shows: bodies that move, lines they leave behind, and a ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from polhode.mechanics.checks import InputError, numbers, unit_quaternion
+from polhode.mechanics.drawing import Plane, Shape
+
+
+@dataclass(frozen=True, eq=False)
+class Actor:
+    """A rigid body that is drawn: `positions` (n, 3) of the body's origin in space (m), `quaternions`
+    (n, 4) as w, x, y, z from body to space, and its shapes in body coordinates."""
+
+    name: str
+    positions: np.ndarray
+    quaternions: np.ndarray
+    shapes: Sequence[Shape]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", _rows(f"positions of {self.name!r}", self.positions, 3))
+        quaternions = _rows(f"quaternions of {self.name!r}", self.quaternions, 4)
+        object.__setattr__(self, "quaternions", unit_quaternion(f"quaternions of {self.name!r}", quaternions))
+        shapes = tuple(self.shapes) if isinstance(self.shapes, Sequence) else (self.shapes,)
+        if not shapes:
+            raise InputError(f"{self.name!r} has no shapes; Axes(length) draws just its frame")
+        for shape in shapes:
+            if not isinstance(shape, Shape) or isinstance(shape, Plane):
+                raise InputError(
+                    f"a shape of {self.name!r} must be one of polhode.mechanics.drawing "
+                    f"(Sphere, Ellipsoid, Disk, Box, Rod, Cylinder, Axes); got {shape!r}"
+                )
+        object.__setattr__(self, "shapes", shapes)
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """A line in space that grows with time: `points` (n, 3) in m, one for each time of the scene."""
+
+    name: str
+    points: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", _rows(f"points of {self.name!r}", self.points, 3))
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """`times` (n,) in s, growing. `up` is "z", or "-z" where z points down (vehicles)."""
+
+    times: np.ndarray
+    bodies: Sequence[Actor]
+    ground: Plane | None = None
+    paths: Sequence[Trail] = ()
+    up: str = "z"
+    title: str = "polhode"
+
+    def __post_init__(self) -> None:
+        times = numbers("times", self.times)
+        if times.ndim != 1 or not len(times):
+            raise InputError(f"times must be a list of at least one number; got an array of shape {times.shape}")
+        if (np.diff(times) <= 0).any():
+            i = int(np.argmax(np.diff(times) <= 0))
+            raise InputError(f"times must grow; got {times[i]:g} s and then {times[i + 1]:g} s at place {i + 1}")
+        object.__setattr__(self, "times", times)
+        if not self.bodies:
+            raise InputError("a scene needs at least one body; got none")
+        for actor in self.bodies:
+            _same("positions", actor.name, actor.positions, times)
+            _same("quaternions", actor.name, actor.quaternions, times)
+        for trail in self.paths:
+            _same("points", trail.name, trail.points, times)
+        if self.ground is not None and not isinstance(self.ground, Plane):
+            raise InputError(f"ground must be a Plane(point, normal) or None; got {self.ground!r}")
+        if self.up not in ("z", "-z"):
+            raise InputError(f'up must be "z" or "-z"; got {self.up!r}')
+
+
+def largest_turns(actor: Actor, kept: np.ndarray) -> float:
+    """The largest angle (rad) a body turns between two frames that are kept, summed over the samples between.
+
+    A viewer turns by the shortest way, which shows less than the truth from π on.
+    """
+    q = actor.quaternions
+    half = np.arccos(np.clip(np.abs(np.sum(q[1:] * q[:-1], axis=1)), 0.0, 1.0))
+    total = np.concatenate(([0.0], np.cumsum(2 * half)))
+    return float(np.diff(total[kept]).max(initial=0.0))
+
+
+def _rows(name: str, values: object, columns: int) -> np.ndarray:
+    array = numbers(name, values, (columns,))
+    if array.ndim != 2:
+        raise InputError(
+            f"{name} must have shape (times, {columns}); got {array.shape}; of a batch, animate one member at a time"
+        )
+    return array
+
+
+def _same(what: str, name: str, rows: np.ndarray, times: np.ndarray) -> None:
+    if len(rows) != len(times):
+        raise InputError(
+            f"{what} of {name!r} must have one row for each of the {len(times)} times; got {len(rows)} rows"
+        )
