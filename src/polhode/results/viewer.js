@@ -1,0 +1,271 @@
+// The page: WebGL 2 drawing, camera and controls. Space coordinates in m, times in s.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const SCENE = JSON.parse(byId("scene").textContent);
+const TIMES = decode(SCENE.times, Float64Array), START = TIMES[0], END = TIMES[TIMES.length - 1];
+const UP = SCENE.up === "z" ? [0, 0, 1] : [0, 0, -1], EAST = [1, 0, 0], NORTH = cross(UP, EAST);
+const LIGHT = unit(add(UP, add(scale(0.35, EAST), scale(-0.5, NORTH))));  // towards the lamp
+const VIEW_ANGLE = 0.6;
+
+function notice(text) {
+  const p = document.createElement("p");
+  p.textContent = text;
+  byId("notices").append(p);
+}
+window.addEventListener("error", (event) => notice(`The viewer stopped: ${event.message}`));
+
+// ---- what is drawn
+const bodies = SCENE.bodies.map((body) => {
+  const mesh = new Float32Array(meshOf(body.shapes, colourOf(body.colour)));
+  return {
+    positions: decode(body.positions, Float32Array), quaternions: decode(body.quaternions, Float32Array),
+    reach: reach(mesh), vertices: mesh.length / 9,
+    array: vertexArray([0, 3, 6].map((offset) => [mesh, 3, 9, offset, 0])),
+  };
+});
+const STRIP = new Float32Array([0, -1, 0, 1, 1, -1, 1, 1]), SQUARE = new Float32Array([-1, -1, -1, 1, 1, -1, 1, 1]);
+const trails = SCENE.paths.map((path) => {
+  const points = decode(path.points, Float32Array);
+  return { colour: colourOf(path.colour), array: vertexArray([[STRIP, 2, 2, 0, 0], [points, 3, 3, 0, 1], [points, 3, 3, 3, 1]]) };
+});
+const square = vertexArray([[SQUARE, 2, 2, 0, 0]]);
+
+// ---- camera
+const HOME = home();
+let camera = { ...HOME }, time = START, playing = false, dirty = true;
+
+// All bodies at all times in view; where they travel far, the first is followed instead.
+function home() {
+  const low = [Infinity, Infinity, Infinity], high = low.map((x) => -x), first = [low.slice(), high.slice()];
+  const grow = ([a, b], x, r) => { for (let k = 0; k < 3; k++) { a[k] = Math.min(a[k], x[k] - r); b[k] = Math.max(b[k], x[k] + r); } };
+  for (const body of bodies)
+    for (let i = 0; i < body.positions.length; i += 3) {
+      const x = body.positions.subarray(i, i + 3);
+      grow([low, high], x, body.reach);
+      if (i === 0) grow(first, x, body.reach);
+    }
+  const all = length(sub(high, low)) / 2, start = length(sub(first[1], first[0])) / 2;
+  const away = all > 5 * start;
+  const middle = (a, b) => scale(0.5, add(a, b));
+  const target = away ? sub(middle(...first), Array.from(bodies[0].positions.subarray(0, 3))) : middle(low, high);
+  const distance = ((away ? 1.4 * start : all) * 1.1) / Math.sin(VIEW_ANGLE / 2);
+  return { target, distance, yaw: -0.9, pitch: 0.35, follow: away ? 0 : -1, size: all };
+}
+
+// Where the camera looks: its target, carried along by the body it follows.
+function focus() {
+  if (camera.follow < 0) return camera.target;
+  return add(camera.target, pose(bodies[camera.follow], bracket(TIMES, time)).x);
+}
+
+function directions() {
+  const flat = add(scale(Math.cos(camera.yaw), EAST), scale(Math.sin(camera.yaw), NORTH));
+  const back = add(scale(Math.cos(camera.pitch), flat), scale(Math.sin(camera.pitch), UP));
+  const right = unit(cross(UP, back));
+  return { back, right, top: cross(back, right) };
+}
+
+// ---- a frame
+const styles = () => getComputedStyle(document.documentElement);
+const themeColour = (name) => colourOf(styles().getPropertyValue(name).trim());
+
+function draw() {
+  const ratio = window.devicePixelRatio || 1, at = bracket(TIMES, time);
+  canvas.width = Math.round(canvas.clientWidth * ratio);
+  canvas.height = Math.round(canvas.clientHeight * ratio);
+  const look = focus(), { back } = directions(), eye = add(look, scale(camera.distance, back));
+  const far = 60 * camera.distance + 4 * HOME.size;
+  const projection = perspective(VIEW_ANGLE, canvas.width / canvas.height, 0.01 * camera.distance, far);
+  const view = multiply(projection, lookAt(eye, look, UP)), paper = themeColour("--back");
+  gl.viewport(0, 0, canvas.width, canvas.height);
+  gl.clearColor(...paper, 1);
+  gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
+  gl.enable(gl.DEPTH_TEST);
+  const models = bodies.map((body) => modelMatrix(pose(body, at)));
+  byId("grid").textContent = SCENE.ground ? drawGround(view, eye, look, paper, models) : "";
+  set(solids, { camera: view, eye, light: LIGHT, up: UP, shadow: [0, 0, 0, 0] });
+  bodies.forEach((body, k) => drawBody(body, models[k]));
+  set(lines, { camera: view, size: [canvas.width, canvas.height], now: at, width: [3 * ratio] });
+  for (const trail of trails) {
+    if (TIMES.length < 2) break;
+    set(lines, { colour: trail.colour });
+    gl.bindVertexArray(trail.array);
+    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, at[0] + 1);
+  }
+  drawGizmo();
+  byId("slider").value = time;
+  byId("clock").textContent = `${clockText(time)} / ${clockText(END)} s`;
+}
+
+function drawBody(body, model) {
+  set(solids, { model });
+  gl.bindVertexArray(body.array);
+  gl.drawArrays(gl.TRIANGLES, 0, body.vertices);
+}
+
+// A lattice that moves with the camera but stands still in space, and the shadows on it.
+function drawGround(view, eye, look, paper, models) {
+  const { point, normal: n } = SCENE.ground, dark = document.documentElement.classList.contains("dark");
+  const normal = dot(n, LIGHT) < 0 ? scale(-1, n) : n, [e1, e2] = Math.abs(n[2]) > 0.999 ? [EAST, [0, 1, 0]] : frame(n);
+  const above = dot(sub(eye, point), normal) > 0, cell = roundDown(camera.distance / 8), arm = sub(look, point);
+  const u = dot(arm, e1), v = dot(arm, e2), wrap = (x) => x - 5 * cell * Math.floor(x / (5 * cell));
+  const centre = add(point, add(scale(u, e1), scale(v, e2)));
+  gl.enable(gl.BLEND);
+  gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
+  gl.depthMask(above);  // seen from below, the ground hides nothing
+  set(ground, {
+    camera: view, centre, e1, e2, extent: [6 * camera.distance], cell: [cell], middle: [wrap(u), wrap(v)],
+    line: dark ? [0.45, 0.51, 0.6] : [0.6, 0.65, 0.71], fill: mix(paper, dark ? WHITE : [0.1, 0.25, 0.4], 0.07),
+    strength: [above ? 0.9 : 0.25],
+  });
+  gl.bindVertexArray(square);
+  gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+  if (above && dot(normal, LIGHT) > 0.3) {
+    const flatten = shadowMatrix(add(point, scale(1e-3 * camera.distance, normal)), normal, LIGHT);
+    gl.depthMask(false);
+    gl.enable(gl.STENCIL_TEST);  // darkens a place once, however many triangles fall on it
+    gl.stencilFunc(gl.EQUAL, 0, 1);
+    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
+    set(solids, { camera: view, shadow: [0, 0, 0, dark ? 0.45 : 0.2] });
+    bodies.forEach((body, k) => drawBody(body, multiply(flatten, models[k])));
+    gl.disable(gl.STENCIL_TEST);
+  }
+  gl.depthMask(true);
+  gl.disable(gl.BLEND);
+  return `grid ${Number(cell.toPrecision(3))} m`;
+}
+
+function drawGizmo() {
+  const pen = byId("gizmo").getContext("2d"), { right, top, back } = directions();
+  pen.clearRect(0, 0, 168, 168);
+  pen.font = "600 24px system-ui, sans-serif";
+  pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineWidth = 5; pen.lineCap = "round";
+  const axes = [["x", [1, 0, 0], "#e0393e"], ["y", [0, 1, 0], "#2ca02c"], ["z", [0, 0, 1], "#3f7bff"]];
+  axes.sort((a, b) => dot(a[1], back) - dot(b[1], back));
+  for (const [name, e, colour] of axes) {
+    const x = dot(e, right), y = -dot(e, top);
+    pen.strokeStyle = pen.fillStyle = colour;
+    pen.beginPath(); pen.moveTo(84, 84); pen.lineTo(84 + 50 * x, 84 + 50 * y); pen.stroke();
+    pen.fillText(name, 84 + 68 * x, 84 + 68 * y);
+  }
+}
+
+// Enough decimals to tell a hundredth of a second of playing apart.
+const DECIMALS = Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(Math.max(END - START, 1e-9)))));
+function clockText(t) { return t.toFixed(DECIMALS); }
+
+// ---- controls
+function request() { dirty = true; }
+function play(on) {
+  if (on && time >= END) time = START;
+  playing = on && END > START;
+  byId("play").textContent = playing ? "Pause" : "Play";
+  request();
+}
+function moveTo(t) { time = Math.min(END, Math.max(START, t)); request(); }
+function reset() { camera = { ...HOME, target: HOME.target.slice() }; byId("follow").value = camera.follow; request(); }
+function follow(k) {  // the view does not jump: what is looked at stays, then moves along
+  const look = focus();
+  camera.follow = k;
+  camera.target = k < 0 ? look : sub(look, pose(bodies[k], bracket(TIMES, time)).x);
+  if (k >= 0 && length(camera.target) > 3 * bodies[k].reach) camera.target = [0, 0, 0];
+  request();
+}
+function orbit(dx, dy) {
+  camera.yaw -= 0.007 * dx;
+  camera.pitch = Math.min(1.55, Math.max(-1.55, camera.pitch + 0.007 * dy));
+  request();
+}
+function pan(dx, dy) {
+  const { right, top } = directions(), s = (2 * camera.distance * Math.tan(VIEW_ANGLE / 2)) / canvas.clientHeight;
+  camera.target = add(camera.target, add(scale(-s * dx, right), scale(s * dy, top)));
+  request();
+}
+function zoom(factor) {
+  camera.distance = Math.min(100 * HOME.distance, Math.max(1e-3 * HOME.distance, camera.distance * factor));
+  request();
+}
+function theme(dark) {
+  document.documentElement.classList.toggle("dark", dark);
+  byId("theme").textContent = dark ? "Light" : "Dark";
+  request();
+}
+
+const fingers = new Map();
+canvas.addEventListener("pointerdown", (e) => { canvas.setPointerCapture(e.pointerId); fingers.set(e.pointerId, e); });
+for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (e) => fingers.delete(e.pointerId));
+canvas.addEventListener("pointermove", (e) => {
+  const old = fingers.get(e.pointerId);
+  if (!old) return;
+  const dx = e.clientX - old.clientX, dy = e.clientY - old.clientY;
+  if (fingers.size === 2) {
+    const other = [...fingers.values()].find((f) => f.pointerId !== e.pointerId);
+    const apart = (f) => Math.hypot(f.clientX - other.clientX, f.clientY - other.clientY) || 1;
+    zoom(apart(old) / apart(e));
+    pan(dx / 2, dy / 2);
+  } else if (e.shiftKey || e.buttons & 6) pan(dx, dy);
+  else orbit(dx, dy);
+  fingers.set(e.pointerId, e);
+});
+canvas.addEventListener("contextmenu", (e) => e.preventDefault());
+canvas.addEventListener("wheel", (e) => {
+  e.preventDefault();
+  zoom(Math.exp(0.0015 * e.deltaY * (e.deltaMode ? 30 : 1)));  // deltaMode 1 counts lines
+}, { passive: false });
+byId("play").onclick = () => play(!playing);
+byId("slider").oninput = (e) => { play(false); moveTo(Number(e.target.value)); };
+byId("reset").onclick = reset;
+byId("follow").onchange = (e) => follow(Number(e.target.value));
+byId("theme").onclick = () => theme(!document.documentElement.classList.contains("dark"));
+window.addEventListener("resize", request);
+window.addEventListener("keydown", (e) => {
+  const tag = e.target.tagName, step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+  if (e.key === " " && tag !== "BUTTON" && tag !== "SELECT") { e.preventDefault(); play(!playing); }
+  if (e.key === "r" && tag !== "SELECT") reset();
+  if (step && tag !== "SELECT") {
+    e.preventDefault();
+    play(false);
+    const [i, s] = bracket(TIMES, time), next = Math.round(i + s) + step;
+    moveTo(TIMES[Math.min(TIMES.length - 1, Math.max(0, next))]);
+  }
+});
+
+function fill() {
+  document.querySelector("h1").textContent = SCENE.title;
+  SCENE.notices.forEach(notice);
+  for (const [items, kind] of [[SCENE.bodies, ""], [SCENE.paths, "line"]])
+    for (const { name, colour } of items) {
+      const entry = document.createElement("span"), mark = document.createElement("i");
+      mark.className = kind;
+      mark.style.background = colour;
+      entry.append(mark, name);
+      byId("legend").append(entry);
+    }
+  SCENE.bodies.forEach(({ name }, k) => byId("follow").append(new Option(name, k)));
+  // Real time if that lasts 2 s to 60 s, else so that the whole lasts about 20 s; and a hundred times either way.
+  const whole = Math.max(END - START, 1e-12), usual = whole >= 2 && whole <= 60 ? 1 : roundDown(whole / 20);
+  for (let speed = roundDown(usual / 100), k = 0; k < 13; k++, speed = roundDown(speed * 2.51))
+    byId("speed").append(new Option(`${Number(speed.toPrecision(3))}×`, speed));
+  byId("speed").value = [...byId("speed").options].reduce((a, b) =>
+    Math.abs(Math.log(b.value / usual)) < Math.abs(Math.log(a.value / usual)) ? b : a).value;
+  Object.assign(byId("slider"), { min: START, max: END, disabled: END === START });
+  byId("play").disabled = END === START;
+}
+
+let before = 0;
+function tick(stamp) {
+  if (playing) {
+    const passed = Math.min(0.1, (stamp - before) / 1000) * Number(byId("speed").value);  // a hidden tab does not skip
+    moveTo(time + passed);
+    if (time >= END) play(false);
+  }
+  before = stamp;
+  if (dirty) { dirty = false; draw(); }
+  requestAnimationFrame(tick);
+}
+
+fill();
+reset();
+theme(window.matchMedia("(prefers-color-scheme: dark)").matches);
+requestAnimationFrame(tick);
