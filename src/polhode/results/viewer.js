@@ -1,4 +1,4 @@
-// The page: WebGL 2 drawing, camera and controls. Space coordinates in m, times in s.
+// Camera, frames and controls. Space coordinates in m, times in s.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -7,13 +7,6 @@ const TIMES = decode(SCENE.times, Float64Array), START = TIMES[0], END = TIMES[T
 const UP = SCENE.up === "z" ? [0, 0, 1] : [0, 0, -1], EAST = [1, 0, 0], NORTH = cross(UP, EAST);
 const LIGHT = unit(add(UP, add(scale(0.35, EAST), scale(-0.5, NORTH))));  // towards the lamp
 const VIEW_ANGLE = 0.6;
-
-function notice(text) {
-  const p = document.createElement("p");
-  p.textContent = text;
-  byId("notices").append(p);
-}
-window.addEventListener("error", (event) => notice(`The viewer stopped: ${event.message}`));
 
 // ---- what is drawn
 const bodies = SCENE.bodies.map((body) => {
@@ -45,11 +38,11 @@ function home() {
       grow([low, high], x, body.reach);
       if (i === 0) grow(first, x, body.reach);
     }
-  const all = length(sub(high, low)) / 2, start = length(sub(first[1], first[0])) / 2;
-  const away = all > 5 * start;
-  const middle = (a, b) => scale(0.5, add(a, b));
+  const half = ([a, b]) => Math.max(...sub(b, a)) / 2, all = half([low, high]), start = half(first);
+  const away = all > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
   const target = away ? sub(middle(...first), Array.from(bodies[0].positions.subarray(0, 3))) : middle(low, high);
-  const distance = ((away ? 1.4 * start : all) * 1.1) / Math.sin(VIEW_ANGLE / 2);
+  const narrow = Math.min(1, canvas.clientWidth / canvas.clientHeight);
+  const distance = (away ? 1.6 * start : 1.25 * all) / Math.sin(VIEW_ANGLE / 2) / narrow;
   return { target, distance, yaw: -0.9, pitch: 0.35, follow: away ? 0 : -1, size: all };
 }
 
@@ -151,9 +144,9 @@ function drawGizmo() {
   }
 }
 
-// Enough decimals to tell a hundredth of a second of playing apart.
-const DECIMALS = Math.min(12, Math.max(0, 3 - Math.floor(Math.log10(Math.max(END - START, 1e-9)))));
-function clockText(t) { return t.toFixed(DECIMALS); }
+// Enough decimals to tell a thousandth of the whole apart.
+const DECIMALS = END > START ? Math.min(15, Math.max(0, 3 - Math.floor(Math.log10(END - START)))) : 3;
+const clockText = (t) => t.toFixed(DECIMALS);
 
 // ---- controls
 function request() { dirty = true; }
@@ -244,13 +237,13 @@ function fill() {
     }
   SCENE.bodies.forEach(({ name }, k) => byId("follow").append(new Option(name, k)));
   // Real time if that lasts 2 s to 60 s, else so that the whole lasts about 20 s; and a hundred times either way.
-  const whole = Math.max(END - START, 1e-12), usual = whole >= 2 && whole <= 60 ? 1 : roundDown(whole / 20);
+  const whole = END - START, usual = whole === 0 || (whole >= 2 && whole <= 60) ? 1 : roundDown(whole / 20);
   for (let speed = roundDown(usual / 100), k = 0; k < 13; k++, speed = roundDown(speed * 2.51))
     byId("speed").append(new Option(`${Number(speed.toPrecision(3))}×`, speed));
   byId("speed").value = [...byId("speed").options].reduce((a, b) =>
     Math.abs(Math.log(b.value / usual)) < Math.abs(Math.log(a.value / usual)) ? b : a).value;
-  Object.assign(byId("slider"), { min: START, max: END, disabled: END === START });
-  byId("play").disabled = END === START;
+  Object.assign(byId("slider"), { min: START, max: END });
+  for (const id of ["slider", "play", "speed"]) byId(id).disabled = END === START;
 }
 
 let before = 0;
