@@ -86,9 +86,7 @@ def scene_data(scene: Scene, max_frames: int) -> dict[str, Any]:
 
 def _notices(scene: Scene, kept: np.ndarray) -> Iterator[str]:
     if len(kept) < len(scene.times):
-        yield (
-            f"{len(kept)} of {len(scene.times)} samples are shown, evenly thinned; animate(..., max_frames=N) shows more."
-        )
+        yield (f"{len(kept)} of {len(scene.times)} samples are shown, evenly thinned; a larger max_frames shows more.")
     for actor in scene.bodies:
         turn = largest_turns(actor, kept)
         if turn > math.pi / 2:

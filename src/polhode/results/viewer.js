@@ -158,11 +158,9 @@ function play(on) {
 }
 function moveTo(t) { time = Math.min(END, Math.max(START, t)); request(); }
 function reset() { camera = { ...HOME, target: HOME.target.slice() }; byId("follow").value = camera.follow; request(); }
-function follow(k) {  // the view does not jump: what is looked at stays, then moves along
-  const look = focus();
+function follow(k) {  // a body followed stands in the middle; let go, the view stays where it is
+  camera.target = k < 0 ? focus() : [0, 0, 0];
   camera.follow = k;
-  camera.target = k < 0 ? look : sub(look, pose(bodies[k], bracket(TIMES, time)).x);
-  if (k >= 0 && length(camera.target) > 3 * bodies[k].reach) camera.target = [0, 0, 0];
   request();
 }
 function orbit(dx, dy) {
@@ -249,7 +247,7 @@ function fill() {
 let before = 0;
 function tick(stamp) {
   if (playing) {
-    const passed = Math.min(0.1, (stamp - before) / 1000) * Number(byId("speed").value);  // a hidden tab does not skip
+    const passed = Math.min(0.5, (stamp - before) / 1000) * Number(byId("speed").value);  // a hidden tab does not skip
     moveTo(time + passed);
     if (time >= END) play(false);
   }
