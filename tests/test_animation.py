@@ -10,14 +10,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import matplotlib.image
 import numpy as np
 import pytest
+from browser import BROWSER, Page
 
 import polhode.results
 from polhode.mechanics.checks import InputError
 from polhode.mechanics.drawing import Axes, Box, Cylinder, Disk, Ellipsoid, Plane, Rod, Shape, Sphere
-from polhode.results.animation import Actor, Scene, Trail, animate
+from polhode.results import Actor, Scene, Trail, animate
 
 SHAPES: list[Shape] = [
     Sphere(0.5, centre=(0.1, 0, 0)),
@@ -30,7 +30,6 @@ SHAPES: list[Shape] = [
     Axes(0.7),
 ]
 NODE = shutil.which("node")
-BROWSER = next(filter(None, map(shutil.which, ("google-chrome", "chromium", "chromium-browser"))), None)
 FOLDER = Path(polhode.results.__file__).parent
 
 
@@ -274,25 +273,50 @@ def test_meshes_have_the_size_of_their_shapes(tmp_path: Path) -> None:
             assert len(np.unique(colour.round(9), axis=0)) > 1, f"{shape} in one colour hides its rotation"
 
 
+def blue(image: np.ndarray) -> Any:
+    return image[..., 2] - image[..., 0] > 0.1
+
+
 @pytest.mark.skipif(BROWSER is None, reason="needs a Chrome or Chromium")
-def test_a_browser_draws_it(tmp_path: Path) -> None:
-    """The ball is the only blue thing of the page but the slider; it must fill the middle."""
-    page = animate(Scene(np.arange(2.0), [BALL], ground=Plane((0, 0, -1))), tmp_path / "a.html")
-    picture = tmp_path / "a.png"
-    options = [
-        "--headless",
-        "--no-sandbox",
-        "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader",
-        "--hide-scrollbars",
-    ]
-    options += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=600,600", "--virtual-time-budget=2000"]
-    subprocess.run(
-        [str(BROWSER), *options, f"--screenshot={picture}", page.as_uri()], check=True, capture_output=True, timeout=60
-    )
-    image = matplotlib.image.imread(picture)[..., :3]
-    rows, columns = image.shape[:2]
-    middle = image[rows // 3 : 2 * rows // 3, columns // 3 : 2 * columns // 3]
-    blue = middle[..., 2] - middle[..., 0] > 0.1
-    assert blue.mean() > 0.9
-    assert len(np.unique((middle * 255).astype(int).reshape(-1, 3), axis=0)) > 50  # shaded, chequered
+def test_a_browser_draws_and_plays_it(tmp_path: Path) -> None:
+    """A blue ball, turning and moving 0.2 m, on a grey ground."""
+    t = np.linspace(0, 10, 11)
+    q = np.stack([np.cos(t / 2), np.sin(t / 2), 0 * t, 0 * t], axis=1)
+    ball = Actor("ball", np.outer(t, [0.02, 0, 0]), q, [Sphere(1)])
+    path = animate(Scene(t, [ball], Plane((0, 0, -1)), [Trail("path", ball.positions)]), tmp_path / "a.html")
+    with Page(path.as_uri(), tmp_path / "profile") as page:
+        page.next_frame()
+        first = page.picture()
+        rows, columns = first.shape[:2]
+        third = (slice(rows // 3, 2 * rows // 3), slice(columns // 3, 2 * columns // 3))
+        assert blue(first[third]).mean() > 0.95  # measured: 1.0
+        assert blue(first[: rows // 20]).mean() < 0.01  # measured: 0.002, the gizmo
+        assert len(np.unique((first[third] * 255).round().reshape(-1, 3), axis=0)) > 500  # shading; measured: 1971
+
+        page.evaluate("byId('play').click()")
+        page.wait_for("time > 0.3")
+        page.evaluate("byId('play').click()")
+        assert 0.3 < page.evaluate("time") < 10
+        page.next_frame()
+        assert np.abs(page.picture()[third] - first[third]).mean() > 0.01  # it turned; measured: 0.11
+
+        middle = (columns / 2, rows / 2)
+        yaw, distance = page.evaluate("[camera.yaw, camera.distance]")
+        page.mouse("mousePressed", *middle, button="left", buttons=1)
+        page.mouse("mouseMoved", middle[0] + 100, middle[1], button="left", buttons=1)
+        page.mouse("mouseReleased", middle[0] + 100, middle[1], button="left")
+        page.mouse("mouseWheel", *middle, deltaX=0, deltaY=-200)
+        page.wait_for(f"camera.distance < {distance}")
+        assert page.evaluate("camera.yaw") == pytest.approx(yaw - 0.7, abs=1e-12)
+        page.evaluate("byId('follow').value = 0; byId('follow').onchange({ target: byId('follow') }); moveTo(10)")
+        assert page.evaluate("focus()") == pytest.approx([0.1, 0, 0], abs=1e-7)  # relative to the middle of its way
+        page.evaluate("byId('reset').click()")
+        assert page.evaluate("[camera.yaw, camera.distance, camera.follow]") == [yaw, distance, -1]
+        page.evaluate("byId('theme').click()")
+        page.next_frame()
+        assert (first[: rows // 20].mean() > 0.5) != (page.picture()[: rows // 20].mean() > 0.5)
+
+        assert page.evaluate("gl.getError()") == 0
+        assert page.evaluate("byId('notices').innerText") == ""
+        assert page.requests == [path.as_uri()]
+        assert page.errors == []

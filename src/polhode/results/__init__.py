@@ -7,8 +7,16 @@ from typing import Any
 
 from polhode.results.run import Run
 
-_LATER = {"Plots": "plots", "load": "store", "save": "store"}  # these import xarray, which takes its time
-__all__ = ["Plots", "Run", "load", "save"]
+_LATER = {  # these import xarray, which takes its time
+    "Actor": "scene",
+    "Plots": "plots",
+    "Scene": "scene",
+    "Trail": "scene",
+    "animate": "animation",
+    "load": "store",
+    "save": "store",
+}
+__all__ = ["Actor", "Plots", "Run", "Scene", "Trail", "animate", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,11 +23,9 @@ import numpy as np
 
 from polhode.mechanics.checks import InputError, whole
 from polhode.mechanics.drawing import Shape
-from polhode.results.scene import Actor, Scene, Trail, largest_turns
+from polhode.results.scene import Scene, largest_turns
 from polhode.results.store import check_folder
 from polhode.results.style import COLOURS
-
-__all__ = ["Actor", "Scene", "Trail", "animate"]
 
 FORMAT = "polhode animation 1"
 SCRIPTS = ("maths", "meshes", "shaders")
