@@ -227,7 +227,8 @@ def test_viewer_interpolates_and_projects() -> None:
     assert out["brackets"] == [[0, 0], [0, 0], [0, 0.5], [1, 0], [1, 0.5], [1, 1], [1, 1]]
     assert out["one"] == [0, 0]
     assert out["pose"]["x"] == [0.5, 0, 0]
-    assert out["pose"]["q"] == pytest.approx([math.cos(angle / 8), 0, 0, math.sin(angle / 8)], abs=3e-8)  # float32; measured: 1.6e-9
+    eighth = [math.cos(angle / 8), 0, 0, math.sin(angle / 8)]
+    assert out["pose"]["q"] == pytest.approx(eighth, abs=3e-8)  # float32; measured: 1.6e-9
     c, s = math.cos(angle), math.sin(angle)
     assert out["model"] == pytest.approx([c, s, 0, 0, -s, c, 0, 0, 0, 0, 1, 0, 1, 2, 3, 1], abs=1e-15)
     distance = math.sqrt(4 + 25 + 1)  # what is looked at is in the middle, at its distance
