@@ -199,16 +199,16 @@ def test_bicycle_is_stable_between_the_published_speeds() -> None:
 def test_nonlinear_bicycle_has_the_published_accelerations() -> None:
     """Basu-Mandal, Chatterjee, Papadopoulos, Proc. R. Soc. A 463 (2007) 1983-2003, table 1.
 
-    Their x points back and y up: roll = π/2 - ψ, pitch = π - φ, steer = -ψ_f, and all other angles change sign.
+    In their angles roll = π/2 - ψ, pitch = π - φ, yaw = -θ, steer = -ψ_f, and the wheels turn by -β_r and -β_f.
     """
     roll, steer = np.pi / 2 - 0.9501292851472, -0.2311385135743
     u = -np.array([0.6068425835418, 0.4859824687093, 8.9129896614890])
     q1, q2, _ = bicycle.accelerations(BIKE, (0.0, roll, steer), u)
     below(2e-13, np.array(bicycle.pitch_of(BIKE, roll, steer) - (np.pi - 3.1257073014894)))  # 5.1e-14, printed to 1e-13
-    below(2e-13, q1[2:] + [0.7830033527065, 0.6068425835418, -0.0119185528069, 0.4859824687093, 8.9129896614890,
-                           8.0133620584155])  # 4.6e-14  # fmt: skip
-    below(2e-12, q2[2:] + [0.8353281706379, -7.8555281128244, 0.1205543897884, -4.6198904039403, 1.8472554144217,
-                           2.4548072904550])  # 5.2e-13  # fmt: skip
+    printed = 0.7830033527065, 0.6068425835418, -0.0119185528069, 0.4859824687093, 8.9129896614890, 8.0133620584155
+    below(2e-13, np.subtract(-q1[2:], printed))  # 4.6e-14
+    printed = 0.8353281706379, -7.8555281128244, 0.1205543897884, -4.6198904039403, 1.8472554144217, 2.4548072904550
+    below(2e-12, np.subtract(-q2[2:], printed))  # 5.2e-13, and the input is printed to 1e-13
 
 
 @pytest.mark.parametrize("speed", [0.5, 4.0, 8.0])

@@ -25,11 +25,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.mechanics.checks import InputError, numbers
+from polhode.references.bicycle_parameters import BODIES, Bicycle
 from polhode.references.ode import solve
 
+__all__ = ["BODIES", "COORDINATES", "Bicycle", "BicycleMotion", "BicycleStart", "accelerations", "motion", "pitch_of"]
+
 COORDINATES = ("x", "y", "yaw", "roll", "pitch", "steer", "rear", "front")
-BODIES = ("rear wheel", "rear frame", "front frame", "front wheel")
 _FREE, _BOUND = [3, 5, 6], [0, 1, 2, 4, 7]  # u are the rates of roll, steer, rear; the others follow
 
 # Which turns (yaw, roll, pitch, steer, rear, front) carry the centres of R, B, H, F and the two contact points.
@@ -40,45 +42,6 @@ _EX, _EY, _EZ = np.eye(3)
 _STEP = 1e-30
 _FLAT = sin(np.pi / 180)  # of the angle between a wheel and the ground
 _JAMMED = 100.0  # in q' per u: rear' is no independent speed where the front wheel stands across the path
-
-
-@dataclass(frozen=True)
-class Bicycle:
-    """Table 1 of Meijaard et al. (2007). Positions (x, z) and inertias in the upright, straight bicycle; SI units."""
-
-    wheelbase: float = 1.02  # w
-    trail: float = 0.08  # c
-    tilt: float = np.pi / 10  # λ, of the steer axis
-    gravity: float = 9.81  # along +z
-    rear_radius: float = 0.3
-    rear_mass: float = 2.0
-    rear_inertia: tuple[float, float] = (0.0603, 0.12)  # Ixx = Izz, Iyy
-    frame_position: tuple[float, float] = (0.3, -0.9)
-    frame_mass: float = 85.0
-    frame_inertia: tuple[float, float, float, float] = (9.2, 11.0, 2.8, 2.4)  # Ixx, Iyy, Izz, Ixz
-    fork_position: tuple[float, float] = (0.9, -0.7)
-    fork_mass: float = 4.0
-    fork_inertia: tuple[float, float, float, float] = (0.05892, 0.06, 0.00708, -0.00756)  # Ixx, Iyy, Izz, Ixz
-    front_radius: float = 0.35
-    front_mass: float = 3.0
-    front_inertia: tuple[float, float] = (0.1405, 0.28)  # Ixx = Izz, Iyy
-
-    def __post_init__(self) -> None:
-        for name in ("wheelbase", "rear_radius", "front_radius", "rear_mass", "frame_mass", "fork_mass", "front_mass"):
-            positive(name, getattr(self, name))
-        if not abs(self.tilt) < np.pi / 2:
-            raise InputError(f"tilt = {self.tilt} rad: the steer axis must point down; give |tilt| < π/2")
-
-    @property
-    def masses(self) -> np.ndarray:
-        return np.array([self.rear_mass, self.frame_mass, self.fork_mass, self.front_mass])
-
-    @property
-    def inertias(self) -> np.ndarray:
-        """About the centres of mass, in the axes of the upright bicycle, shape (4, 3, 3), in the order of `BODIES`."""
-        wheels = [(xx, yy, xx, 0.0) for xx, yy in (self.rear_inertia, self.front_inertia)]
-        moments = [wheels[0], self.frame_inertia, self.fork_inertia, wheels[1]]
-        return np.array([[[xx, 0, xz], [0, yy, 0], [xz, 0, zz]] for xx, yy, zz, xz in moments])
 
 
 @dataclass(frozen=True)

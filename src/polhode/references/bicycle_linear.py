@@ -9,13 +9,14 @@ whole bicycle, u_A the distance of A's centre of mass ahead of the steer axis.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
 from polhode.mechanics.checks import InputError, numbers
-from polhode.references.bicycle import Bicycle
+from polhode.references.bicycle_parameters import Bicycle
 
 
 class Coefficients(NamedTuple):
@@ -101,7 +102,7 @@ def stable_speeds(bike: Bicycle) -> tuple[float, float]:
     routh = b3 * a2 * b1 - a4 * b1 * b1 - a0 * b3 * b3
     roots = np.concatenate([a0.trim(1e-9).roots(), routh.trim(1e-9).roots()])
     ends = np.sort(np.sqrt(roots[(abs(roots.imag) < 1e-12) & (roots.real > 0)].real))
-    for low, high in zip(ends[:-1], ends[1:], strict=True):
+    for low, high in pairwise(ends):
         if eigenvalues(bike, [(low + high) / 2]).real.max() < 0:
             return float(low), float(high)
     raise InputError("this bicycle is not self-stable between any two speeds; change its geometry or its masses")
