@@ -38,7 +38,7 @@ class ChaplyginBall:
 
 @dataclass(frozen=True)
 class BallStart:
-    """State at t = 0: attitude as quaternion (w, x, y, z), body to space; ω in body axes, rad/s; the centre (x, y), m."""
+    """State at t = 0: attitude as quaternion (w, x, y, z), body to space; ω in body axes, rad/s; centre (x, y), m."""
 
     omega: tuple[float, float, float] = (1.0, 2.0, 3.0)
     quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)

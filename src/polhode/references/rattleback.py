@@ -12,6 +12,7 @@ they use. Spun the wrong way it starts to rattle, stops, and turns back.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -56,7 +57,7 @@ class Rattleback:
 class RattlebackStart:
     """State at t = 0: attitude as quaternion (w, x, y, z), body to space; ω in body axes, rad/s; (x, y) of G, m."""
 
-    omega: tuple[float, float, float] = (0.0, 0.0, 5.0)
+    omega: tuple[float, float, float] = (0.0, 0.0, -5.0)
     quaternion: tuple[float, float, float, float] = (np.cos(0.005), np.sin(0.005), 0.0, 0.0)
     x: float = 0.0
     y: float = 0.0
@@ -76,37 +77,47 @@ class RattlebackMotion(NamedTuple):
     energy: np.ndarray  # J
 
 
-def _motion_at(stone: Rattleback, gamma: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, ...]:
-    """(ρ, v, ω', F) in body axes."""
-    m, J = stone.mass, stone.inertia
-    D = np.square(stone.semi_axes)
-    W, S_gamma = attitude.cross_matrix(omega), attitude.cross_matrix(gamma)
-    gamma_rate = S_gamma @ omega
-    n = np.sqrt(gamma @ (D * gamma))
-    rho = np.array([0, 0, stone.offset]) - D * gamma / n
-    rho_rate = -D * gamma_rate / n + D * gamma * (gamma @ (D * gamma_rate)) / n**3
-    S = attitude.cross_matrix(rho)
-    v = S @ omega
-    known = m * (attitude.cross_matrix(rho_rate) @ omega + W @ v + stone.gravity * gamma)
-    alpha = np.linalg.solve(J - m * S @ S, S @ known - W @ (J @ omega))
-    return rho, v, alpha, known + m * S @ alpha
+Law = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
+
+
+def _law(stone: Rattleback) -> Law:
+    """The function of (γ, ω) that gives (ρ, v, ω', F), all in body axes."""
+    m, g, J = stone.mass, stone.gravity, stone.inertia
+    D, centre = np.square(stone.semi_axes), np.array([0, 0, stone.offset])
+    cross = attitude.cross_matrix
+
+    def law(gamma: np.ndarray, omega: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        W, Dg = cross(omega), D * gamma
+        Dg_rate = -D * (W @ gamma)
+        n2 = gamma @ Dg
+        n = np.sqrt(n2)
+        rho = centre - Dg / n
+        rho_rate = (Dg * (gamma @ Dg_rate / n2) - Dg_rate) / n
+        S = cross(rho)
+        v = S @ omega
+        known = m * (W @ (v - rho_rate) + g * gamma)
+        alpha = np.linalg.solve(J - m * (S @ S), S @ known - W @ (J @ omega))
+        return rho, v, alpha, known + m * (S @ alpha)
+
+    return law
 
 
 def motion(stone: Rattleback, start: RattlebackStart, times: Any) -> RattlebackMotion:
     """The motion at `times`, s; the ground is taken to hold the body: see that force[..., 2] stays positive."""
 
+    law = _law(stone)
+
     def rate(_: float, y: np.ndarray) -> np.ndarray:
         q, omega = y[:4], y[4:7]
         R = attitude.matrix(q)
-        _rho, v, alpha, _F = _motion_at(stone, R[2], omega)
+        _rho, v, alpha, _F = law(R[2], omega)
         return np.concatenate([attitude.rate(q, omega), alpha, (R @ v)[:2]])
 
     q0 = unit_quaternion("quaternion", start.quaternion)
     y = solve(rate, [*q0, *numbers("omega", start.omega, (3,)), start.x, start.y], times).T
     R, omega = attitude.matrix(y[:, :4]), y[:, 4:7]
-    rho, v, _, F = (
-        np.array(part) for part in zip(*(_motion_at(stone, r[2], w) for r, w in zip(R, omega, strict=True)), strict=True)
-    )
+    rows = [law(r[2], w) for r, w in zip(R, omega, strict=True)]
+    rho, v, _, F = (np.array(part) for part in zip(*rows, strict=True))
     arm, velocity, force = (np.einsum("nij,nj->ni", R, part) for part in (rho, v, F))
     position = np.column_stack([y[:, 7:9], -arm[:, 2]])
     kinetic = 0.5 * (stone.mass * (v**2).sum(1) + np.einsum("ni,ij,nj->n", omega, stone.inertia, omega))
