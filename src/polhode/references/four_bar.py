@@ -19,6 +19,8 @@ import numpy as np
 from polhode.mechanics.checks import InputError, numbers, positive
 from polhode.references.ode import solve
 
+_STRAIGHT = np.cos(np.pi / 180)
+
 
 @dataclass(frozen=True)
 class FourBar:
@@ -70,11 +72,12 @@ def _shape(bar: FourBar, theta: Any) -> _Shape:
     gap = d - A
     reach = np.abs(gap)
     cosine = (b**2 + reach**2 - c**2) / (2 * b * reach)
-    if (np.abs(cosine) >= 1).any():
+    straight = np.abs((b**2 + c**2 - reach**2) / (2 * b * c))  # |cos| of the angle between coupler and rocker
+    if (straight > _STRAIGHT).any():
         raise InputError(
             f"links of {a}, {b}, {c} m on a ground of {d} m cannot be closed with the crank at "
-            f"{theta.ravel()[np.argmax(np.abs(cosine))]:.6g} rad, or only at a dead point, where the motion branches; "
-            "start with less energy, or choose a linkage whose crank can turn"
+            f"{theta.ravel()[np.argmax(straight)]:.6g} rad, or only within 1° of a dead point, where the crank's angle "
+            "does not determine the motion; start with less energy, or choose a linkage whose crank can turn"
         )
     beta = np.angle(gap) + (-1 if bar.crossed else 1) * np.arccos(cosine)
     beta = np.angle(np.exp(1j * beta))

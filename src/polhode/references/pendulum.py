@@ -82,7 +82,8 @@ def motion(pendulum: Pendulum, times: Any, *, angle: float, rate: float = 0.0) -
         theta, omega = turns + 2 * np.arcsin(k * sn), 2 * Omega * k * cn
     else:
         sign = np.sign(rate)
-        _, _, dn, am = ellipj(k * Omega * t + ellipkinc(sign * half, 1 / k2), 1 / k2)
+        sn, cn, _, am = ellipj(k * Omega * t + ellipkinc(sign * half, 1 / k2), 1 / k2)
+        dn = np.sqrt(cn**2 + (1 - 1 / k2) * sn**2)  # scipy's own loses digits where cn is small
         theta, omega = turns + 2 * sign * am, 2 * Omega * k * sign * dn
     m, l, g = pendulum.mass, pendulum.length, pendulum.gravity
     sin, cos = np.sin(theta), np.cos(theta)
