@@ -6,7 +6,8 @@ uniform rods. The closure a e^{iθ} + b e^{iβ} = d + c e^{iγ} gives β, γ and
 
     β' = a sin(γ - θ)/(b sin(β - γ)),   γ' = a sin(β - θ)/(c sin(β - γ)).
 
-The kinetic energy is ½ M(θ) θ̇², so Lagrange's equation is M θ̈ + ½ M' θ̇² + V' = 0.
+The kinetic energy is ½ M(θ) θ̇², so Lagrange's equation is M θ̈ + ½ M' θ̇² + V' = 0. It is solved as
+θ̇ = w/√M, ẇ = -V'/√M, where w changes by gravity alone and the energy is ½ w² + V.
 """
 
 from __future__ import annotations
@@ -108,29 +109,35 @@ def _with(shift: np.ndarray, coupler: Any, rocker: Any) -> np.ndarray:
     return shift
 
 
-def _acceleration(bar: FourBar, s: _Shape, rate: Any) -> np.ndarray:
-    m, J = np.array(bar.masses), bar.inertias
-    M = (m * np.abs(s.moves) ** 2 + J * s.slopes**2).sum(-1)
-    half_M_slope = (m * (s.moves.conj() * s.curls).real + J * s.slopes * s.bends).sum(-1)
-    V_slope = bar.gravity * (m * s.moves.imag).sum(-1)
-    return -(half_M_slope * rate**2 + V_slope) / M
+def _inertia(bar: FourBar, s: _Shape) -> np.ndarray:
+    """M(θ), kg m²."""
+    return (np.array(bar.masses) * np.abs(s.moves) ** 2 + bar.inertias * s.slopes**2).sum(-1)
+
+
+def _weight(bar: FourBar, s: _Shape) -> np.ndarray:
+    """V'(θ), N m."""
+    return bar.gravity * (np.array(bar.masses) * s.moves.imag).sum(-1)
 
 
 def motion(bar: FourBar, times: Any, *, angle: float = 0.5, rate: float = 0.0) -> FourBarMotion:
     """The motion at `times`, s, from the crank's `angle`, rad, and `rate`, rad/s, at t = 0."""
 
     def law(_: float, y: np.ndarray) -> list[float]:
-        return [y[1], float(_acceleration(bar, _shape(bar, y[0]), y[1]))]
+        s = _shape(bar, y[0])
+        root = np.sqrt(_inertia(bar, s))
+        return [y[1] / root, -_weight(bar, s) / root]
 
-    theta, omega = solve(law, [angle, rate], times)
+    theta, speed = solve(law, [angle, rate * np.sqrt(_inertia(bar, _shape(bar, angle)))], times)
     s = _shape(bar, theta)
-    alpha = _acceleration(bar, s, omega)
-    m, w = np.array(bar.masses), omega[:, None]
-    kinetic = 0.5 * (m * np.abs(s.moves * w) ** 2 + bar.inertias * (s.slopes * w) ** 2).sum(-1)
+    M = _inertia(bar, s)
+    omega = speed / np.sqrt(M)
+    half_slope = (np.array(bar.masses) * (s.moves.conj() * s.curls).real + bar.inertias * s.slopes * s.bends).sum(-1)
+    alpha = -(half_slope * omega**2 + _weight(bar, s)) / M
+    w = omega[:, None]
     return FourBarMotion(
         angles=s.angles,
         rates=s.slopes * w,
         accelerations=s.slopes * alpha[:, None] + s.bends * w**2,
         position=np.stack([s.centres.real, s.centres.imag], -1),
-        energy=kinetic + bar.gravity * (m * s.centres.imag).sum(-1),
+        energy=0.5 * M * omega**2 + bar.gravity * (np.array(bar.masses) * s.centres.imag).sum(-1),
     )

@@ -73,7 +73,9 @@ class DiskMotion(NamedTuple):
     x: np.ndarray  # contact point, m
     y: np.ndarray
     position: np.ndarray  # of the centre, in space axes, m
+    velocity: np.ndarray  # of the centre, in space axes, m/s
     attitude: np.ndarray  # R, body to space, shape (..., 3, 3)
+    omega: np.ndarray  # in body axes, rad/s
     energy: np.ndarray  # J
 
 
@@ -103,10 +105,13 @@ def motion(disk: RollingDisk, start: DiskStart, times: Any) -> DiskMotion:
     position = np.stack(
         [x + a * np.sin(theta) * np.sin(psi), y - a * np.sin(theta) * np.cos(psi), a * np.cos(theta)], -1
     )
+    R = attitude(theta, psi, phi)
+    forward = np.stack([np.cos(psi), np.sin(psi), np.zeros_like(psi)], -1)
+    velocity = a * (r[:, None] * forward + p[:, None] * R[:, :, 1])
+    omega = np.stack([-p * np.cos(phi) - q * np.sin(phi), r, q * np.cos(phi) - p * np.sin(phi)], -1)
     kinetic = 0.5 * ((A + m * a**2) * p**2 + A * q**2 + Cm * r**2)
-    return DiskMotion(
-        theta, psi, phi, p, q, r, x, y, position, attitude(theta, psi, phi), kinetic + m * g * a * np.cos(theta)
-    )
+    energy = kinetic + m * g * a * np.cos(theta)
+    return DiskMotion(theta, psi, phi, p, q, r, x, y, position, velocity, R, omega, energy)
 
 
 def attitude(theta: Any, psi: Any, phi: Any) -> np.ndarray:
@@ -130,13 +135,16 @@ def steady_spin(disk: RollingDisk, theta: float, q: float) -> float:
 
 
 def legendre(product: float, s: Any) -> tuple[np.ndarray, np.ndarray]:
-    """P_n(s) and its derivative for real n(n + 1) = `product`, -1 < s <= 1; n itself may be complex.
+    """P_n(s) and its derivative for real n(n + 1) = `product`, -0.998 <= s <= 1; n itself may be complex.
 
     P_n(s) = Σ c_k x^k, x = (1 - s)/2, c_{k+1} = c_k (k(k + 1) - n(n + 1))/(k + 1)²: real for n = -1/2 + iτ.
     """
     x = (1 - numbers("s", s)) / 2
-    if (x >= 1).any() or (x < 0).any():
-        raise InputError(f"s must lie in -1 < s <= 1, where P_n is regular; got {s!r}")
+    if (x > 0.999).any() or (x < 0).any():
+        raise InputError(
+            f"s must lie in -0.998 <= s <= 1; got {s!r}. P_n is singular at s = -1, and its series too slow near it: "
+            "keep the disk 4° or more from flat"
+        )
     value, slope = np.ones_like(x), np.zeros_like(x)
     c, power, k = 1.0, np.ones_like(x), 0
     ratio = float(x.max(initial=0.0))
