@@ -202,7 +202,7 @@ BIKE = bicycle.Bicycle()
 
 
 def test_bicycle_has_the_published_coefficients() -> None:
-    """Meijaard et al. (2007), section 7, and table 2 for the eigenvalues at 0 and 5 m/s."""
+    """Meijaard et al. (2007): the four matrices, and table 2 for the eigenvalues at 0 and 5 m/s."""
     M, C1, K0, K2 = bicycle_linear.coefficients(BIKE)
     below(1e-13, M - [[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]])  # 4.6e-15
     below(1e-13, C1 - [[0, 33.86641391492494], [-0.85035641456978, 1.68540397397560]])  # 4.6e-15

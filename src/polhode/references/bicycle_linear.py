@@ -29,7 +29,7 @@ class Coefficients(NamedTuple):
 
 
 def coefficients(bike: Bicycle) -> Coefficients:
-    """Appendix A, (A 1) to (A 26)."""
+    """Appendix A."""
     w, c, lam, rR, rF = bike.wheelbase, bike.trail, bike.tilt, bike.rear_radius, bike.front_radius
     mR, mB, mH, mF = bike.masses
     (xB, zB), (xH, zH) = bike.frame_position, bike.fork_position

@@ -7,7 +7,7 @@ momentum about the contact point, in body axes,
 
 so that R K is constant in space, and ω = A (K + D γ (γ·AK)/(1 - D γ·Aγ)) with A = (J + D)⁻¹.
 The energy ½ K·ω is constant too. Chaplygin, Math. Sbornik 24 (1903); Borisov and Mamaev,
-Regul. Chaotic Dyn. 6 (2001). The centre moves by (x', y') = a (ω_y, -ω_x), ω in space axes.
+Math. Notes 70 (2001) 720-723. The centre moves by (x', y') = a (ω_y, -ω_x), ω in space axes.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ that axis. With v the speed of A along e1, ω the rate of the heading θ, and I 
 
 so m v² + I ω² = m V² is constant and v = V tanh τ, ω = ±V √(m/I) sech τ, τ = τ0 + κt,
 κ = m a V/I: every motion ends straight ahead with G in front. θ turns by √(I/ma²) times the
-gudermannian of τ; the path is a quadrature. Chaplygin (1911); Neimark and Fufaev (1972), ch. II.
+gudermannian of τ; the path is a quadrature. Chaplygin (1911); Neimark and Fufaev (1972).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ With S = g sin α, Δ = ωt, μ = θ0 + Δ/2 and c = (sin θ - sin θ0)/ω = t c
     y = y0 + v0 t sin μ sinc(Δ/2) + S t² [(Δ - sin Δ)/(2Δ²) + ¼ sin 2μ sinc²(Δ/2)],
 
 regular at ω = 0. Started at rest it does not run down: it moves along a cycloid, across the
-slope. Neimark and Fufaev, Dynamics of Nonholonomic Systems (1972), ch. II; Bloch (2003), 1.6.
+slope. Bloch, Nonholonomic Mechanics and Control (2003), ch. 1.
 """
 
 from __future__ import annotations

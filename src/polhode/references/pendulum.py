@@ -7,7 +7,7 @@ k² = sin²(θ0/2) + θ0'²/(4Ω²),
     k < 1, swinging:  sin(θ/2) = k sn(Ωt + u0, k),   θ' = 2Ωk cn
     k > 1, turning:   θ/2 = ± am(kΩt + u0, 1/k),      θ' = ± 2Ωk dn.
 
-Whittaker, Analytical Dynamics, 4th ed. (1937), § 44.
+Whittaker, Analytical Dynamics, 4th ed. (1937).
 """
 
 from __future__ import annotations

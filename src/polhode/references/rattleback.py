@@ -6,8 +6,8 @@ ellipsoid h above the centre of mass, and ρ the arm from the centre of mass to 
     ρ = h e3 - Dγ/√(γ·Dγ),   v = ρ × ω,   γ' = γ × ω,
     J ω' + ω × Jω = ρ × F,   F = m (v' + ω × v + g γ).
 
-Kane and Levinson, Int. J. Non-Linear Mech. 17 (1982) 175-186; the defaults are of the kind
-they use. Spun the wrong way it starts to rattle, stops, and turns back.
+Kane and Levinson, Int. J. Non-Linear Mech. 17 (1982) 175-186. With the defaults, a spin of
+-5 rad/s starts to rattle, stops, and turns back; one of +5 rad/s goes on.
 """
 
 from __future__ import annotations

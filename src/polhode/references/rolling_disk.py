@@ -9,7 +9,7 @@ moment of inertia,
     (C + ma²) r' = ma² p q
 
 and the contact moves by (x', y') = a (r - q tan θ)(cos ψ, sin ψ). Neimark and Fufaev, Dynamics
-of Nonholonomic Systems (1972), ch. II; the three-field paper, section 5.2, (58), (59).
+of Nonholonomic Systems (1972), pp. 55-60; the three-field paper, section 5.2, (58), (59).
 """
 
 from __future__ import annotations

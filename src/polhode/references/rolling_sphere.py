@@ -8,8 +8,8 @@ space. With a the radius of the sphere, b that of the cylinder and k its radius 
     (k² + a²) ω2' = -k² φ' ω1 - a g,
 
 so ω2 = A sin(νt + E) with ν² = φ'² k²/(k² + a²): the sphere goes up and down and never falls
-out. Neimark and Fufaev, Dynamics of Nonholonomic Systems (1972), ch. II; the test of the
-three-field paper, section 5.1.
+out. Neimark and Fufaev, Dynamics of Nonholonomic Systems (1972); the three-field paper,
+section 5.1.
 """
 
 from __future__ import annotations
