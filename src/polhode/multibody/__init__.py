@@ -1,0 +1,10 @@
+"""Rigid bodies that move together: joints, rolling, forces, and steps that keep them true."""
+from polhode.multibody import shapes
+from polhode.multibody.bodies import GROUND, Body
+from polhode.multibody.constraints import Constraint, Holonomic, Nonholonomic
+from polhode.multibody.forces import Applied, Damper, Force, Gravity, Potential, Spring, Torque
+from polhode.multibody.joints import Ball, Cylindrical, Distance, Fixed, Planar, Prismatic, Revolute, Universal
+from polhode.multibody.rolling import KnifeEdge, RollingDisk, RollingSphere, SphereOnCylinder
+from polhode.multibody.state import State
+from polhode.multibody.system import System
+from polhode.multibody.view import View

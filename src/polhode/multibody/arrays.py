@@ -1,0 +1,51 @@
+"""Products of small arrays, written out: XLA fuses these, where `@` and `jnp.cross` become calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+
+def turn(R: Any, s: Any) -> Any:
+    """R s, for (..., 3, 3) and (..., 3)."""
+    return R[..., 0] * s[..., 0:1] + R[..., 1] * s[..., 1:2] + R[..., 2] * s[..., 2:3]
+
+
+def turn_back(R: Any, s: Any) -> Any:
+    """Rᵀ s."""
+    return R[..., 0, :] * s[..., 0:1] + R[..., 1, :] * s[..., 1:2] + R[..., 2, :] * s[..., 2:3]
+
+
+def cross(a: Any, b: Any) -> Any:
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    u, v, w = b[..., 0], b[..., 1], b[..., 2]
+    return jnp.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)
+
+
+def dot(a: Any, b: Any) -> Any:
+    return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
+
+
+def product(A: Any, B: Any) -> Any:
+    """A B, for 3x3."""
+    return A[..., :, 0:1] * B[..., 0:1, :] + A[..., :, 1:2] * B[..., 1:2, :] + A[..., :, 2:3] * B[..., 2:3, :]
+
+
+def skew(a: Any) -> Any:
+    """The matrix of a ×."""
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    o = jnp.zeros_like(x)
+    rows = [jnp.stack(row, axis=-1) for row in ((o, -z, y), (z, o, -x), (-y, x, o))]
+    return jnp.stack(rows, axis=-2)
+
+
+def matrices(quaternions: Any) -> Any:
+    """R of unit quaternions (..., 4) as (..., 3, 3)."""
+    w, x, y, z = (quaternions[..., i] for i in range(4))
+    rows = (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )
+    return jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)

@@ -1,0 +1,63 @@
+"""`Body`: what a user says of one body, and of how it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import Quaternion
+from polhode.mechanics.body import RigidBody
+from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.mechanics.state import attitude_of
+from polhode.multibody.shapes import Shape
+
+GROUND = "ground"  # the name of what does not move
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body: mass (kg), inertia about its centre of mass in body axes (kg m², three
+    moments or a symmetric 3x3 tensor), and its start: position of the centre of mass (m) and
+    velocity (m/s) in space axes, attitude (body to space; whatever `State.of` takes) and
+    angular velocity omega (rad/s) in body axes. `shape` is for pictures only."""
+
+    name: str
+    mass: float
+    inertia: Any
+    position: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    attitude: Any = field(default=None, kw_only=True)
+    velocity: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    omega: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    shape: Shape = field(default=None, kw_only=True)
+    allow_unphysical: bool = field(default=False, kw_only=True)
+
+    tensor: np.ndarray = field(init=False, repr=False, compare=False)
+    quaternion: np.ndarray = field(init=False, repr=False, compare=False)  # w, x, y, z
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"a body needs a name, a word of its own; got {self.name!r}")
+        if self.name == GROUND:
+            raise InputError(f"{GROUND!r} is what does not move; give this body another name")
+        try:
+            positive("mass", self.mass)
+            body = RigidBody(self.inertia, allow_unphysical=self.allow_unphysical)
+            given = {name: numbers(name, getattr(self, name), (3,)) for name in ("position", "velocity", "omega")}
+            quaternion = np.asarray(attitude_of(self.attitude).array, dtype=float)
+            shapes = {**{name: v.shape for name, v in given.items()}, "attitude": quaternion.shape[1:] + (3,)}
+        except InputError as error:
+            raise InputError(f"body {self.name!r}: {error}") from error
+        for name, shape in shapes.items():
+            if shape != (3,):
+                raise InputError(f"body {self.name!r}: {name} must be of one body, not a batch; got shape {shape}")
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "tensor", body.tensor)
+        object.__setattr__(self, "quaternion", quaternion)
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """Body to space at the start, 3x3."""
+        return np.asarray(Quaternion.of(self.quaternion).matrix().array)

@@ -1,0 +1,122 @@
+"""Constraints: φ(q, t) = 0 on positions, ψ(q, ϑ, t) = 0 on velocities; all else by differentiation.
+
+A constraint says φ, ψ, or both; rows of φ come first. The rows A, the rates φ' and their
+derivatives follow by automatic differentiation, for a user's function as for a built-in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from typing import Any
+
+import jax.numpy as jnp
+
+from polhode.mechanics.checks import InputError, unknown
+from polhode.multibody.bodies import GROUND, Body
+from polhode.multibody.tree import Static, tree
+from polhode.multibody.view import View, bodies_used
+
+
+class Constraint:
+    """Base of every constraint. `holonomic` rows of φ, then `nonholonomic` rows of ψ."""
+
+    name: Any
+    holonomic: Any = 0
+    nonholonomic: Any = 0
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The bodies it reads, the ground left out."""
+        raise NotImplementedError
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        """Complete, once the bodies and where they start are known."""
+        for body in self.bodies:
+            if body not in bodies:
+                raise _no_body(self, body, bodies)
+        return self
+
+    def phi(self, view: View) -> Any:
+        """(holonomic,) numbers that stay zero, in m or rad."""
+        raise NotImplementedError
+
+    def psi(self, view: View) -> Any:
+        """(nonholonomic,) numbers that stay zero, linear or affine in the velocities, in m/s or rad/s."""
+        raise NotImplementedError
+
+    def singular(self, view: View) -> Any:
+        """How near its rows are to having no meaning: 0 there, 1 far away."""
+        return jnp.asarray(1.0)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each row."""
+        count = self.holonomic + self.nonholonomic
+        return (self.name,) if count == 1 else tuple(f"{self.name}.{i}" for i in range(count))
+
+
+def _no_body(constraint: Constraint, body: str, bodies: Mapping[str, Body]) -> InputError:
+    return InputError(f"{type(constraint).__name__} {constraint.name!r}: {unknown('body', body, [*bodies, GROUND])}")
+
+
+class _FromFunction(Constraint):
+    fn: Any
+    parameters: Any
+    uses: Any
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return self.uses or ()
+
+    def _call(self, view: View) -> Any:
+        return jnp.atleast_1d(jnp.asarray(self.fn(view, **self.parameters), dtype=float))
+
+    def _bound(self, bodies: Mapping[str, Body], kind: str) -> Any:
+        if not callable(self.fn):
+            raise InputError(f"{type(self).__name__} {self.name!r} needs a function of a view; got {self.fn!r}")
+        uses, shape = bodies_used(self._call, tuple(bodies))
+        if not uses:
+            raise InputError(f"{type(self).__name__} {self.name!r}: its function asks the view for no body")
+        if len(shape) != 1:
+            raise InputError(
+                f"{type(self).__name__} {self.name!r}: its function must return a number or a list of numbers; it "
+                f"returned an array of shape {shape}"
+            )
+        return replace(self, uses=uses, **{kind: shape[0]})  # type: ignore[type-var]
+
+
+@tree
+class Holonomic(_FromFunction):
+    """φ(view) = 0: one number or several (m, rad) of positions, rotations and `view.t`.
+
+    Numbers in `parameters` are passed to the function by name; changing them compiles nothing."""
+
+    fn: Static[Callable[..., Any]]
+    name: Static[str]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    uses: Static[tuple[str, ...] | None] = None
+    holonomic: Static[int] = 0
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        return self._bound(bodies, "holonomic")
+
+    def phi(self, view: View) -> Any:
+        return self._call(view)
+
+
+@tree
+class Nonholonomic(_FromFunction):
+    """ψ(view) = 0: one number or several (m/s, rad/s), linear or affine in the velocities."""
+
+    fn: Static[Callable[..., Any]]
+    name: Static[str]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    uses: Static[tuple[str, ...] | None] = None
+    nonholonomic: Static[int] = 0
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        return self._bound(bodies, "nonholonomic")
+
+    def psi(self, view: View) -> Any:
+        return self._call(view)

@@ -1,0 +1,259 @@
+"""Applied forces. Each says, for the bodies it reads, force in space axes and torque in body axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from polhode.mechanics.checks import InputError, numbers, unknown
+from polhode.multibody.arrays import cross, dot, product, skew, turn_back
+from polhode.multibody.bodies import GROUND, Body
+from polhode.multibody.tree import Static, tree
+from polhode.multibody.view import View, bodies_used
+
+
+class Applied:
+    """Base of every force."""
+
+    conservative: Any = False  # all of it accounted for by `energy`, with no explicit time
+    needs_velocity: Any = True
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The bodies it acts on."""
+        raise NotImplementedError
+
+    def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        for body in self.bodies:
+            if body not in bodies:
+                raise InputError(f"{type(self).__name__}: {unknown('body', body, [*bodies, GROUND])}")
+        return self
+
+    def loads(self, view: View) -> list[tuple[Any, Any]]:
+        """(force in space axes, N; torque about the centre of mass in body axes, N m) for each of `bodies`."""
+        raise NotImplementedError
+
+    def energy(self, view: View) -> Any:
+        """Potential energy (J); 0 for a force that has none."""
+        return jnp.asarray(0.0)
+
+
+@tree
+class Gravity(Applied):
+    """A uniform field g (m/s², space axes) on every body: U = -Σ m g · r."""
+
+    g: Any = (0.0, 0.0, -9.81)
+    masses: Any = None
+    uses: Static[tuple[str, ...]] = ()
+    conservative = True
+    needs_velocity = False
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return self.uses
+
+    def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        masses = np.array([body.mass for body in bodies.values()], dtype=float)
+        return replace(self, g=numbers("gravity", self.g, (3,)), masses=masses, uses=tuple(bodies))
+
+    def loads(self, view: View) -> list[tuple[Any, Any]]:
+        return [(self.masses[i] * self.g, jnp.zeros(3)) for i in range(len(self.uses))]
+
+    def energy(self, view: View) -> Any:
+        return -sum(self.masses[i] * dot(self.g, view.position(body)) for i, body in enumerate(self.uses))
+
+
+class _Between(Applied):
+    """A force along the line from a point of a to a point of b."""
+
+    a: Any
+    b: Any
+    at_a: Any
+    at_b: Any
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.a, self.b) if name != GROUND)
+
+    def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        super().bind(bodies)
+        points = {name: numbers(name, getattr(self, name), (3,)) for name in ("at_a", "at_b")}
+        if self.a == self.b:
+            raise InputError(f"{type(self).__name__} joins {self.a!r} to itself; it needs two bodies, or one and ground")
+        return replace(self, **points)  # type: ignore[type-var]
+
+    def _line(self, view: View) -> tuple[Any, Any]:
+        """The unit vector from a to b, and the distance."""
+        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
+        length = jnp.sqrt(dot(d, d))
+        return d / length, length
+
+    def _pull(self, view: View) -> Any:
+        """The force on a, towards b."""
+        raise NotImplementedError
+
+    def loads(self, view: View) -> list[tuple[Any, Any]]:
+        e, _ = self._line(view)
+        force = self._pull(view) * e
+        ends = ((self.a, self.at_a, force), (self.b, self.at_b, -force))
+        return [(f, cross(s, turn_back(view.rotation(body), f))) for body, s, f in ends if body != GROUND]
+
+
+@tree
+class Spring(_Between):
+    """U = ½ k (distance - length)², k in N/m."""
+
+    a: Static[str]
+    b: Static[str]
+    stiffness: Any
+    length: Any = 0.0
+    at_a: Any = (0.0, 0.0, 0.0)
+    at_b: Any = (0.0, 0.0, 0.0)
+    conservative = True
+    needs_velocity = False
+
+    def _pull(self, view: View) -> Any:
+        return self.stiffness * (self._line(view)[1] - self.length)
+
+    def loads(self, view: View) -> list[tuple[Any, Any]]:
+        # k d (1 - length/|d|), so that a spring of no length may pass through zero
+        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
+        short = jnp.where(self.length == 0.0, 0.0, self.length / _root(dot(d, d)))
+        force = self.stiffness * (1.0 - short) * d
+        ends = ((self.a, self.at_a, force), (self.b, self.at_b, -force))
+        return [(f, cross(s, turn_back(view.rotation(body), f))) for body, s, f in ends if body != GROUND]
+
+    def energy(self, view: View) -> Any:
+        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
+        return 0.5 * self.stiffness * (_root(dot(d, d)) - self.length) ** 2
+
+
+def _root(x: Any) -> Any:
+    """√x with a finite derivative at zero."""
+    return jnp.sqrt(jnp.maximum(x, 1e-300))
+
+
+@tree
+class Damper(_Between):
+    """A force of -c times the rate of the distance, c in N s/m."""
+
+    a: Static[str]
+    b: Static[str]
+    coefficient: Any
+    at_a: Any = (0.0, 0.0, 0.0)
+    at_b: Any = (0.0, 0.0, 0.0)
+
+    def _pull(self, view: View) -> Any:
+        e, _ = self._line(view)
+        return self.coefficient * dot(e, view.point_velocity(self.b, self.at_b) - view.point_velocity(self.a, self.at_a))
+
+
+class _OnOne(Applied):
+    fn: Any
+    body: Any
+    frame: Any
+    parameters: Any
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        super().bind(bodies)
+        kind = type(self).__name__
+        if self.frame not in ("body", "space"):
+            raise InputError(f"{kind} on {self.body!r}: frame must be 'body' or 'space'; got {self.frame!r}")
+        if not callable(self.fn):
+            value = numbers(f"{kind} on {self.body!r}", self.fn, (3,))
+            return replace(self, fn=_constant, parameters={"value": value})  # type: ignore[type-var]
+        _, shape = bodies_used(self._value, tuple(bodies))
+        if shape != (3,):
+            raise InputError(
+                f"{kind} on {self.body!r}: its function must return three components; it returned shape {shape}"
+            )
+        return self
+
+    def _value(self, view: View) -> Any:
+        return jnp.asarray(self.fn(view, **self.parameters), dtype=float)
+
+
+def _constant(view: View, value: Any) -> Any:
+    return value
+
+
+@tree
+class Force(_OnOne):
+    """A force (N) of a view, or three numbers, at a point of a body (body axes), in "space" or "body" axes."""
+
+    body: Static[str]
+    fn: Static[Any]
+    at: Any = (0.0, 0.0, 0.0)
+    frame: Static[str] = "space"
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        bound: Any = super().bind(bodies)
+        return replace(bound, at=numbers(f"Force on {self.body!r}: at", self.at, (3,)))
+
+    def loads(self, view: View) -> list[tuple[Any, Any]]:
+        value = self._value(view)
+        local = value if self.frame == "body" else turn_back(view.rotation(self.body), value)
+        space = value if self.frame == "space" else view.direction(self.body, value)
+        return [(space, cross(self.at, local))]
+
+
+@tree
+class Torque(_OnOne):
+    """A torque (N m) of a view, or three numbers, in "body" or "space" axes."""
+
+    body: Static[str]
+    fn: Static[Any]
+    frame: Static[str] = "body"
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def loads(self, view: View) -> list[tuple[Any, Any]]:
+        value = self._value(view)
+        return [(jnp.zeros(3), value if self.frame == "body" else turn_back(view.rotation(self.body), value))]
+
+
+@tree
+class Potential(Applied):
+    """An energy U(view) in J; forces are -dU along displacements in space and rotations in body axes."""
+
+    fn: Static[Callable[..., Any]]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    uses: Static[tuple[str, ...]] = ()
+    conservative = True
+    needs_velocity = False
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return self.uses
+
+    def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        uses, shape = bodies_used(lambda view: self.fn(view, **self.parameters), tuple(bodies))
+        if shape != ():
+            raise InputError(f"the function of a Potential must return one number; it returned an array of shape {shape}")
+        return replace(self, uses=uses)
+
+    def energy(self, view: View) -> Any:
+        return jnp.asarray(self.fn(view, **self.parameters), dtype=float)
+
+    def loads(self, view: View) -> list[tuple[Any, Any]]:
+        r = [view.position(body) for body in self.uses]
+        R = [view.rotation(body) for body in self.uses]
+        zero = [jnp.zeros(3) for _ in self.uses]
+
+        def energy(shift: Any, turn: Any) -> Any:
+            moved = [a + d for a, d in zip(r, shift, strict=True)]
+            turned = [A + product(A, skew(d)) for A, d in zip(R, turn, strict=True)]
+            slots = {body: i for i, body in enumerate(self.uses)}
+            return self.energy(View(self.uses, slots, (moved, turned), (zero, zero), view.t))
+
+        push, twist = jax.grad(energy, argnums=(0, 1))(zero, zero)
+        return [(-f, -T) for f, T in zip(push, twist, strict=True)]

@@ -1,0 +1,309 @@
+"""Joints between two bodies, or a body and the ground.
+
+Each is a choice among three kinds of rows, with anchors s and triads (x, y, z) fixed in
+either body and d the way from the anchor on a to the anchor on b:
+closure d = 0, sliding d · x_a = 0, and perpendicularity x_a · z_b = 0.
+
+`at` (a point) and `axis` (a direction) are in space, where the bodies start; or the
+anchors are given in body axes as `at_a`, `at_b`. Let b be the part that spins: the rows
+of a revolute joint turn with a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+
+from polhode.mechanics.checks import InputError, numbers
+from polhode.multibody.arrays import dot
+from polhode.multibody.bodies import GROUND, Body
+from polhode.multibody.constraints import Constraint, _no_body
+from polhode.multibody.tree import Static, tree
+from polhode.multibody.view import View
+
+X, Y, Z = 0, 1, 2
+_ALIGNED = ((X, Y), (Y, Z), (Z, X))  # all three: the triads coincide
+
+
+class _Joint(Constraint):
+    """Rows from the class variables: `closed` (d = 0), `slides` (axes of a that d is
+    perpendicular to) and `perpendicular` (axis of a, axis of b)."""
+
+    closed: ClassVar[bool] = True
+    slides: ClassVar[tuple[int, ...]] = ()
+    perpendicular: ClassVar[tuple[tuple[int, int], ...]] = ()
+    needs_axis: ClassVar[bool] = False
+
+    a: Any
+    b: Any
+    at: Any
+    axis: Any
+    at_a: Any
+    at_b: Any
+    triad_a: Any
+    triad_b: Any
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.a, self.b) if name != GROUND)
+
+    @property
+    def holonomic(self) -> int:  # type: ignore[override]
+        return 3 * self.closed + len(self.slides) + len(self.perpendicular)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        rows = [*("xyz" if self.closed else ()), *(f"slide {'xyz'[i]}" for i in self.slides)]
+        rows += [f"{'xyz'[i]} ⟂ {'xyz'[j]}" for i, j in self.perpendicular]
+        return tuple(f"{self.name}.{row}" for row in rows)
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        name = self.name or f"{type(self).__name__.lower()} {self.a}-{self.b}"
+        joint: Any = replace(self, name=name)  # type: ignore[type-var]
+        for body in (self.a, self.b):
+            if body != GROUND and body not in bodies:
+                raise _no_body(joint, body, bodies)
+        if self.a == self.b:
+            raise InputError(f"joint {name!r} joins {self.a!r} to itself; it needs two bodies, or one and {GROUND!r}")
+        triad = self._triad(name)
+        at_a, at_b = self._anchors(name, bodies)
+        return replace(
+            joint,
+            at=None,
+            axis=None,
+            at_a=at_a,
+            at_b=at_b,
+            triad_a=_rotation(self.a, bodies).T @ triad,
+            triad_b=_rotation(self.b, bodies).T @ self._second(triad, name),
+        )
+
+    def _second(self, triad: np.ndarray, name: str) -> np.ndarray:
+        return triad
+
+    def _triad(self, name: str) -> np.ndarray:
+        """Columns x, y, z in space, z along the axis."""
+        if self.axis is None:
+            if self.needs_axis:
+                raise InputError(f"joint {name!r} needs an axis, three numbers in space axes: axis=(0, 0, 1)")
+            return np.eye(3)
+        return triad_about(_unit(f"joint {name!r}: axis", self.axis))
+
+    def _anchors(self, name: str, bodies: Mapping[str, Body]) -> tuple[np.ndarray, np.ndarray]:
+        if (self.at is None) == (self.at_a is None) or (self.at_a is None) != (self.at_b is None):
+            raise InputError(
+                f"joint {name!r}: give either at=, a point in space where the bodies start, or both at_a= and at_b=, "
+                "the anchors in body axes"
+            )
+        if self.at is None:
+            return numbers("at_a", self.at_a, (3,)), numbers("at_b", self.at_b, (3,))
+        at = numbers(f"joint {name!r}: at", self.at, (3,))
+        return _local(self.a, at, bodies), _local(self.b, at, bodies)
+
+    def phi(self, view: View) -> Any:
+        rows = []
+        if self.closed or self.slides:
+            d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
+            if self.closed:
+                rows.append(d)
+            rows += [dot(d, self._axis(view, "a", i))[None] for i in self.slides]
+        rows += [dot(self._axis(view, "a", i), self._axis(view, "b", j))[None] for i, j in self.perpendicular]
+        return jnp.concatenate(rows)
+
+    def _axis(self, view: View, side: str, i: int) -> Any:
+        body, triad = (self.a, self.triad_a) if side == "a" else (self.b, self.triad_b)
+        return view.direction(body, triad[..., i])
+
+
+def _rotation(body: str, bodies: Mapping[str, Body]) -> np.ndarray:
+    return np.eye(3) if body == GROUND else bodies[body].rotation
+
+
+def _local(body: str, point: np.ndarray, bodies: Mapping[str, Body]) -> np.ndarray:
+    """A point in space, in the axes of a body from its centre of mass."""
+    return point if body == GROUND else bodies[body].rotation.T @ (point - bodies[body].position)
+
+
+def _unit(name: str, value: Any) -> np.ndarray:
+    vector = numbers(name, value, (3,))
+    length = np.linalg.norm(vector)
+    if length < 1e-150:
+        raise InputError(f"{name} has length zero and so names no direction; got {value!r}")
+    return vector / length
+
+
+def triad_about(z: np.ndarray) -> np.ndarray:
+    """A right-handed triad with this third column."""
+    x = np.cross(np.eye(3)[(int(np.argmax(np.abs(z))) + 1) % 3], z)
+    x = x / np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+@tree
+class Ball(_Joint):
+    """A point of a stays on a point of b: three freedoms."""
+
+    a: Static[str]
+    b: Static[str]
+    at: Any = None
+    name: Static[str] = ""
+    at_a: Any = None
+    at_b: Any = None
+    axis: Any = None
+    triad_a: Any = None
+    triad_b: Any = None
+
+
+@tree
+class Fixed(Ball):
+    """b is part of a: no freedom."""
+
+    perpendicular: ClassVar = _ALIGNED
+
+
+@tree
+class Revolute(_Joint):
+    """A hinge: b turns about an axis of a: one freedom. `angle`, a function of time (rad, zero
+    at the start), drives it, and leaves none."""
+
+    perpendicular: ClassVar = ((X, Z), (Y, Z))
+    needs_axis: ClassVar = True
+
+    a: Static[str]
+    b: Static[str]
+    at: Any = None
+    axis: Any = None
+    name: Static[str] = ""
+    angle: Static[Callable[[Any], Any] | None] = None
+    at_a: Any = None
+    at_b: Any = None
+    triad_a: Any = None
+    triad_b: Any = None
+
+    @property
+    def holonomic(self) -> int:  # type: ignore[override]
+        return 5 + (self.angle is not None)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return super().labels + ((f"{self.name}.angle",) if self.angle is not None else ())
+
+    def phi(self, view: View) -> Any:
+        rows = super().phi(view)
+        if self.angle is None:
+            return rows
+        # sin of what is left between the angle and its drive: zero, and smooth all the way round
+        x_b, f = self._axis(view, "b", X), self.angle(view.t)
+        cosine, sine = dot(self._axis(view, "a", X), x_b), dot(self._axis(view, "a", Y), x_b)
+        return jnp.append(rows, sine * jnp.cos(f) - cosine * jnp.sin(f))
+
+
+@tree
+class Universal(_Joint):
+    """A cross between two shafts: `axis` fixed in a stays perpendicular to `axis_b` fixed in b: two freedoms."""
+
+    perpendicular: ClassVar = ((Z, X),)
+    needs_axis: ClassVar = True
+
+    a: Static[str]
+    b: Static[str]
+    at: Any = None
+    axis: Any = None
+    axis_b: Any = None
+    name: Static[str] = ""
+    at_a: Any = None
+    at_b: Any = None
+    triad_a: Any = None
+    triad_b: Any = None
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        bound: Any = super().bind(bodies)
+        return replace(bound, axis_b=None)
+
+    def _second(self, triad: np.ndarray, name: str) -> np.ndarray:
+        if self.axis_b is None:
+            return triad
+        x = _unit(f"joint {name!r}: axis_b", self.axis_b)
+        tilt = float(x @ triad[:, Z])
+        if abs(tilt) > 1e-8:
+            raise InputError(f"joint {name!r}: axis and axis_b must be perpendicular; the cosine between is {tilt:.3g}")
+        return np.column_stack([x, np.cross(triad[:, Z], x), triad[:, Z]])
+
+
+@tree
+class Prismatic(_Joint):
+    """b slides along an axis of a without turning: one freedom."""
+
+    closed: ClassVar = False
+    slides: ClassVar = (X, Y)
+    perpendicular: ClassVar = _ALIGNED
+    needs_axis: ClassVar = True
+
+    a: Static[str]
+    b: Static[str]
+    at: Any = None
+    axis: Any = None
+    name: Static[str] = ""
+    at_a: Any = None
+    at_b: Any = None
+    triad_a: Any = None
+    triad_b: Any = None
+
+
+@tree
+class Cylindrical(Prismatic):
+    """b slides along an axis of a and turns about it: two freedoms."""
+
+    perpendicular: ClassVar = ((X, Z), (Y, Z))
+
+
+@tree
+class Planar(Prismatic):
+    """b moves in a plane of a, normal to `axis`, and turns about the normal: three freedoms."""
+
+    slides: ClassVar = (Z,)
+    perpendicular: ClassVar = ((X, Z), (Y, Z))
+
+
+@tree
+class Distance(_Joint):
+    """A rod of fixed length between a point of a and a point of b: five freedoms.
+
+    φ = (d · d - L²)/2L; `length` (m) is that of the start unless it is given."""
+
+    a: Static[str]
+    b: Static[str]
+    at_a: Any = (0.0, 0.0, 0.0)
+    at_b: Any = (0.0, 0.0, 0.0)
+    length: Any = None
+    name: Static[str] = ""
+    at: Any = None
+    axis: Any = None
+    triad_a: Any = None
+    triad_b: Any = None
+
+    @property
+    def holonomic(self) -> int:  # type: ignore[override]
+        return 1
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        bound: Any = super().bind(bodies)
+        ends = [
+            np.asarray(s) if body == GROUND else bodies[body].position + bodies[body].rotation @ s
+            for body, s in ((self.a, bound.at_a), (self.b, bound.at_b))
+        ]
+        length = np.linalg.norm(ends[1] - ends[0]) if self.length is None else float(self.length)
+        if not length > 0:
+            raise InputError(f"distance {bound.name!r}: its length must be positive; it is {length:g} at the start")
+        return replace(bound, length=np.asarray(length))
+
+    def phi(self, view: View) -> Any:
+        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
+        return ((dot(d, d) - self.length**2) / (2.0 * self.length))[None]

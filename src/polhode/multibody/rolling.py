@@ -1,0 +1,204 @@
+"""Rolling: wheels and spheres on planes and cylinders, and the knife edge.
+
+Each contact keeps its height (one row of φ) and lets its material point not slip (two
+rows of ψ, along directions fixed in the surface); the normal velocity is φ' and needs no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.multibody.arrays import cross, dot
+from polhode.multibody.bodies import Body
+from polhode.multibody.constraints import Constraint
+from polhode.multibody.joints import _unit, triad_about
+from polhode.multibody.tree import Static, tree
+from polhode.multibody.view import View
+
+STEEPEST = 1e-6  # a wheel whose axis comes nearer to the normal than this (rad) has no point of contact
+
+
+class _OneBody(Constraint):
+    body: Any
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        name = self.name or f"{type(self).__name__.lower()} {self.body}"
+        named: Any = replace(self, name=name)  # type: ignore[type-var]
+        return super(_OneBody, named).bind(bodies)
+
+
+class _OnPlane(_OneBody):
+    """Contact with the plane through `point` with unit `normal`, which points to the body's side."""
+
+    point: Any
+    normal: Any
+    tangents: Any
+
+    @property
+    def holonomic(self) -> int:  # type: ignore[override]
+        return 1
+
+    @property
+    def nonholonomic(self) -> int:  # type: ignore[override]
+        return 2
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}.{row}" for row in ("height", "slip 1", "slip 2"))
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        named: Any = super().bind(bodies)
+        normal = _unit(f"{named.name!r}: normal", self.normal)
+        return replace(
+            named,
+            radius=np.asarray(positive(f"{named.name!r}: radius", named.radius)),
+            normal=normal,
+            point=numbers(f"{named.name!r}: point", self.point, (3,)),
+            tangents=triad_about(normal)[:, :2].T,
+        )
+
+    def arm(self, view: View) -> Any:
+        """From the centre of the body to the point of contact, space axes."""
+        raise NotImplementedError
+
+    def phi(self, view: View) -> Any:
+        return dot(view.position(self.body) + self.arm(view) - self.point, self.normal)[None]
+
+    def psi(self, view: View) -> Any:
+        slip = view.velocity(self.body) + cross(view.spin(self.body), self.arm(view))
+        return jnp.stack([dot(slip, self.tangents[0]), dot(slip, self.tangents[1])])
+
+
+@tree
+class RollingDisk(_OnPlane):
+    """A thin wheel of this radius (m) rolls on a plane; `axis` in body axes, centre at the centre of mass.
+
+    With n = R axis and the normal k: u = k - n(n·k), contact at r - radius u/|u|."""
+
+    body: Static[str]
+    radius: Any
+    axis: Any = (0.0, 1.0, 0.0)
+    normal: Any = (0.0, 0.0, 1.0)
+    point: Any = (0.0, 0.0, 0.0)
+    name: Static[str] = ""
+    tangents: Any = None
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        bound: Any = super().bind(bodies)
+        bound = replace(bound, axis=_unit(f"{bound.name!r}: axis", self.axis))
+        steep = np.linalg.norm(np.cross(bodies[self.body].rotation @ bound.axis, bound.normal))
+        if steep < STEEPEST:
+            raise InputError(
+                f"{bound.name!r}: the axis of the wheel stands along the normal of the plane, so the wheel lies flat and "
+                "has no point of contact; tilt the wheel"
+            )
+        return bound
+
+    def arm(self, view: View) -> Any:
+        n = view.direction(self.body, self.axis)
+        u = self.normal - n * dot(n, self.normal)
+        return -self.radius * u / jnp.sqrt(dot(u, u))
+
+    def singular(self, view: View) -> Any:
+        c = cross(view.direction(self.body, self.axis), self.normal)
+        return jnp.sqrt(dot(c, c))
+
+
+@tree
+class RollingSphere(_OnPlane):
+    """A sphere of this radius (m) rolls on a plane."""
+
+    body: Static[str]
+    radius: Any
+    normal: Any = (0.0, 0.0, 1.0)
+    point: Any = (0.0, 0.0, 0.0)
+    name: Static[str] = ""
+    tangents: Any = None
+
+    def arm(self, view: View) -> Any:
+        return -self.radius * self.normal
+
+
+@tree
+class SphereOnCylinder(_OneBody):
+    """A sphere of this radius (m) rolls on a cylinder, `inside` it or outside; `axis` and a `point` on it in space."""
+
+    body: Static[str]
+    radius: Any
+    cylinder: Any
+    axis: Any = (0.0, 0.0, 1.0)
+    point: Any = (0.0, 0.0, 0.0)
+    inside: Static[bool] = True
+    name: Static[str] = ""
+
+    @property
+    def holonomic(self) -> int:  # type: ignore[override]
+        return 1
+
+    @property
+    def nonholonomic(self) -> int:  # type: ignore[override]
+        return 2
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}.{row}" for row in ("distance", "slip along", "slip around"))
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        named: Any = super().bind(bodies)
+        radius = positive(f"{named.name!r}: radius", self.radius)
+        cylinder = positive(f"{named.name!r}: cylinder", self.cylinder)
+        if self.inside and radius >= cylinder:
+            raise InputError(
+                f"{named.name!r}: a sphere of radius {radius:g} does not fit in a cylinder of radius {cylinder:g}"
+            )
+        axis = _unit(f"{named.name!r}: axis", self.axis)
+        return replace(named, radius=np.asarray(radius), cylinder=np.asarray(cylinder), axis=axis)
+
+    def _outward(self, view: View) -> tuple[Any, Any]:
+        """The unit vector from the cylinder's axis to the centre, and their distance."""
+        d = view.position(self.body) - self.point
+        d = d - self.axis * dot(d, self.axis)
+        rho = jnp.sqrt(dot(d, d))
+        return d / rho, rho
+
+    def phi(self, view: View) -> Any:
+        _, rho = self._outward(view)
+        return (rho - (self.cylinder - self.radius if self.inside else self.cylinder + self.radius))[None]
+
+    def psi(self, view: View) -> Any:
+        e1, _ = self._outward(view)
+        arm = self.radius * e1 if self.inside else -self.radius * e1
+        slip = view.velocity(self.body) + cross(view.spin(self.body), arm)
+        return jnp.stack([dot(slip, self.axis), dot(slip, cross(self.axis, e1))])
+
+
+@tree
+class KnifeEdge(_OneBody):
+    """The point `at` of a body does not move along its direction `normal`; both in body axes."""
+
+    body: Static[str]
+    at: Any = (0.0, 0.0, 0.0)
+    normal: Any = (0.0, 1.0, 0.0)
+    name: Static[str] = ""
+
+    @property
+    def nonholonomic(self) -> int:  # type: ignore[override]
+        return 1
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        named: Any = super().bind(bodies)
+        at = numbers(f"{named.name!r}: at", self.at, (3,))
+        return replace(named, at=at, normal=_unit(f"{named.name!r}: normal", self.normal))
+
+    def psi(self, view: View) -> Any:
+        return dot(view.point_velocity(self.body, self.at), view.direction(self.body, self.normal))[None]

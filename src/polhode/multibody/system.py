@@ -1,0 +1,158 @@
+"""`System`: bodies, forces and constraints, gathered so that a step evaluates like with like.
+
+Constraints of one kind are stacked and evaluated together; each reads at most the bodies it
+names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in body axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from polhode.mechanics.checks import InputError
+from polhode.multibody.bodies import GROUND, Body
+from polhode.multibody.constraints import Constraint
+from polhode.multibody.forces import Applied
+from polhode.multibody.state import State
+from polhode.multibody.tree import Static, tree
+from polhode.multibody.view import View, bodies_used
+
+
+@tree
+class Group:
+    """Constraints of one kind: `kind` with each number stacked, the bodies and rows of each."""
+
+    kind: Constraint
+    bodies: Static[tuple[tuple[int, ...], ...]]  # of each constraint, in the order of kind.bodies
+    first: Static[tuple[int, ...]]  # row of each constraint
+
+    @property
+    def rows(self) -> int:
+        return self.kind.holonomic + self.kind.nonholonomic
+
+
+@tree
+class System:
+    """Bodies that move together. A pytree: it passes through jit, vmap and grad with masses,
+    inertias and the parameters of forces and constraints as its numbers.
+
+    `observables` are functions of a view, by name, for results and pictures."""
+
+    names: Static[tuple[str, ...]]
+    masses: Any  # (N,) kg
+    inertias: Any  # (N, 3, 3) kg m², body axes, about the centres of mass
+    forces: tuple[Applied, ...]
+    groups: tuple[Group, ...]
+    start: State  # as the bodies were given
+    row_names: Static[tuple[str, ...]]
+    holonomic: Static[tuple[bool, ...]]  # per row
+    observables: Static[tuple[tuple[str, Callable[[View], Any]], ...]]
+    shapes: Static[tuple[Any, ...]]
+
+    def __init__(
+        self,
+        bodies: Sequence[Body],
+        *,
+        forces: Sequence[Applied] = (),
+        constraints: Sequence[Constraint] = (),
+        observables: Mapping[str, Callable[[View], Any]] | None = None,
+    ) -> None:
+        named = _named(bodies)
+        bound = [c.bind(named) for c in _each("constraints", constraints, Constraint)]
+        labels, holonomic, groups = _gather(bound, tuple(named))
+        for name, fn in (observables or {}).items():
+            if not callable(fn):
+                raise InputError(f"observable {name!r} must be a function of a view; got {fn!r}")
+            bodies_used(fn, tuple(named))
+        values = {
+            "names": tuple(named),
+            "masses": np.array([body.mass for body in bodies], dtype=float),
+            "inertias": np.array([body.tensor for body in bodies]),
+            "forces": tuple(f.bind(named) for f in _each("forces", forces, Applied)),
+            "groups": groups,
+            "start": State.of(bodies, len(labels)),
+            "row_names": labels,
+            "holonomic": holonomic,
+            "observables": tuple((observables or {}).items()),
+            "shapes": tuple(body.shape for body in bodies),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def size(self) -> int:
+        """Number of bodies."""
+        return len(self.names)
+
+    @property
+    def rows(self) -> int:
+        """Number of constraint rows."""
+        return len(self.row_names)
+
+    @property
+    def holonomic_rows(self) -> np.ndarray:
+        return np.flatnonzero(np.array(self.holonomic, dtype=bool))
+
+    def view(self, state: State, t: Any) -> View:
+        """What users' functions see of a state."""
+        slots = {name: i for i, name in enumerate(self.names)}
+        return View(self.names, slots, (state.positions, state.rotations), (state.velocities, state.omegas), t)
+
+    def observe(self, state: State, t: Any) -> dict[str, Any]:
+        """The observables, by name."""
+        return {name: jnp.asarray(fn(self.view(state, t)), dtype=float) for name, fn in self.observables}
+
+
+def _named(bodies: Sequence[Body]) -> dict[str, Body]:
+    if not bodies:
+        raise InputError("a system needs at least one body")
+    for body in bodies:
+        if not isinstance(body, Body):
+            raise InputError(f"bodies must be a list of multibody.Body; got {body!r}")
+    named = {body.name: body for body in bodies}
+    if len(named) < len(bodies):
+        names = [body.name for body in bodies]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InputError(f"each body needs a name of its own; more than one is called {', '.join(map(repr, twice))}")
+    return named
+
+
+def _each(what: str, items: Sequence[Any], kind: type) -> Sequence[Any]:
+    for item in items:
+        if not isinstance(item, kind):
+            raise InputError(f"{what} must be a list of {kind.__name__.lower()}s of polhode.multibody; got {item!r}")
+    return items
+
+
+def _gather(constraints: list[Constraint], names: tuple[str, ...]) -> tuple[Any, Any, tuple[Group, ...]]:
+    labels: list[str] = []
+    holonomic: list[bool] = []
+    kinds: dict[Any, list[tuple[Constraint, int]]] = {}
+    for c in constraints:
+        kinds.setdefault(_kind(c), []).append((c, len(labels)))
+        labels += c.labels
+        holonomic += [True] * c.holonomic + [False] * c.nonholonomic
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise InputError(f"constraints need names of their own (name=...); more than one row is called {repeated[0]!r}")
+    groups = []
+    for members in kinds.values():
+        leaves = [jax.tree.leaves(c) for c, _ in members]
+        stacked = [np.stack([np.asarray(x, dtype=float) for x in column]) for column in zip(*leaves, strict=True)]
+        kind = jax.tree.unflatten(jax.tree.structure(members[0][0]), stacked)
+        bodies = tuple(tuple(names.index(body) for body in c.bodies) for c, _ in members)
+        groups.append(Group(kind, bodies, tuple(first for _, first in members)))
+    return tuple(labels), tuple(holonomic), tuple(groups)
+
+
+def _kind(c: Constraint) -> Any:
+    """Two constraints with the same kind differ in numbers, names and bodies only."""
+    fn = getattr(c, "fn", getattr(c, "angle", None))
+    if fn is not None:  # it asks for bodies by their names
+        return (type(c), c.name)
+    ground = tuple(getattr(c, side, None) == GROUND for side in ("a", "b"))
+    return (type(c), ground, getattr(c, "inside", None), tuple(np.shape(x) for x in jax.tree.leaves(c)))
