@@ -1,0 +1,53 @@
+"""Newton's method for the equations of a step: one matrix, used for several corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from polhode.solve import Report
+from polhode.solve.iteration import runs_until_converged
+
+
+@dataclass(frozen=True)
+class Chord:
+    """x <- x - J⁻¹ residual(x) with J kept, until the correction is below `tolerance` relative
+    to the motion, or has stopped falling below `stalled`: round-off. J is that of the start of
+    the step, so the error falls by a factor of order h each time."""
+
+    tolerance: float = 1e-13
+    stalled: float = 1e-10
+    limit: int = 30
+    count: int = 6  # of corrections where they are not counted by convergence: on a GPU
+    mode: str = "auto"
+
+    def __call__(
+        self, residual: Callable[[Any], Any], correction: Callable[[Any], Any], guess: Any, size: Callable[[Any], Any]
+    ) -> tuple[Any, Report]:
+        """`correction(r)` is J⁻¹r; `size` measures a correction, relative to the motion."""
+
+        def advance(s: Any) -> Any:
+            x, now, _, n = s
+            d = correction(residual(x))
+            return jax.tree.map(jnp.subtract, x, d), size(d), now, n + 1.0
+
+        def unfinished(s: Any) -> Any:
+            _, now, before, n = s
+            return ~self._settled(now, before) & ~jnp.isnan(now) & (n < self.limit)
+
+        s = (guess, jnp.asarray(jnp.inf), jnp.asarray(jnp.inf), jnp.asarray(0.0))
+        if runs_until_converged(self.mode):
+            s = lax.while_loop(unfinished, advance, s)
+        else:
+            for _ in range(self.count):
+                s = advance(s)
+        x, now, before, n = s
+        return x, Report(self._settled(now, before), n.astype(int), now)
+
+    def _settled(self, now: Any, before: Any) -> Any:
+        return (now <= self.tolerance) | ((now >= before) & (now <= self.stalled))
