@@ -8,3 +8,6 @@ from polhode.multibody.rolling import KnifeEdge, RollingDisk, RollingSphere, Sph
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 from polhode.multibody.view import View
+from polhode.multibody.invariants import angular_momentum, energy, linear_momentum, residuals
+from polhode.multibody.start import Correction, consistent_start
+from polhode.multibody.three_field import ThreeField

@@ -49,3 +49,10 @@ def matrices(quaternions: Any) -> Any:
         (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
     )
     return jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def inverse3(A: Any) -> Any:
+    """A⁻¹, for (..., 3, 3)."""
+    a, b, c = A[..., 0, :], A[..., 1, :], A[..., 2, :]
+    bc = cross(b, c)
+    return jnp.stack([bc, cross(c, a), cross(a, b)], axis=-1) / dot(a, bc)[..., None, None]

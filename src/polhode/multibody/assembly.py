@@ -7,7 +7,7 @@ virtual displacements: translation in space axes, rotation in body axes, R -> R(
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -15,8 +15,10 @@ import numpy as np
 
 from polhode.multibody.arrays import product, skew
 from polhode.multibody.places import by_row, by_row_and_body
-from polhode.multibody.system import Group, System
 from polhode.multibody.view import View
+
+if TYPE_CHECKING:
+    from polhode.multibody.system import Group, System
 
 Pose = tuple[Any, Any]  # positions (m, 3), rotations (m, 3, 3)
 Motion = Any  # (m, 6): v in space axes, Ω in body axes
@@ -39,18 +41,34 @@ def local_phi(kind: Any, q: Pose, t: Any) -> Any:
     return kind.phi(view_of(kind, q, jnp.zeros((len(kind.bodies), 6)), t))
 
 
+def local_rate(kind: Any, q: Pose, u: Motion, t: Any) -> Any:
+    """φ' = Aϑ + ∂φ/∂t of one constraint."""
+
+    def along(e: Any) -> Any:
+        return local_phi(kind, moved(q, e * u), t + e if kind.rheonomic else t)
+
+    return jax.jvp(along, (jnp.asarray(0.0),), (jnp.asarray(1.0),))[1]
+
+
 def local_psi(kind: Any, q: Pose, u: Motion, t: Any) -> Any:
-    """All rows of one constraint on velocities: φ' = Aϑ + ∂φ/∂t where it is holonomic, then ψ."""
+    """All rows of one constraint on velocities: φ' where it is holonomic, then ψ."""
     rows = []
     if kind.holonomic:
-        rows.append(
-            jax.jvp(
-                lambda e: local_phi(kind, moved(q, e * u), t + e), (jnp.asarray(0.0),), (jnp.asarray(1.0),)
-            )[1]
-        )
+        rows.append(local_rate(kind, q, u, t))
     if kind.nonholonomic:
         rows.append(kind.psi(view_of(kind, q, u, t)))
     return jnp.concatenate(rows)
+
+
+def local_wrench(kind: Any, q: Pose, Lam: Any, t: Any) -> Any:
+    """AᵀΛ of one constraint, (bodies, 6), body axes."""
+    zero = jnp.zeros((len(kind.bodies), 6))
+    total = zero
+    if kind.holonomic:
+        total = total + jax.grad(lambda d: jnp.sum(Lam[: kind.holonomic] * local_phi(kind, moved(q, d), t)))(zero)
+    if kind.nonholonomic:
+        total = total + jax.grad(lambda u: jnp.sum(Lam[kind.holonomic :] * kind.psi(view_of(kind, q, u, t))))(zero)
+    return total
 
 
 def local_rows(kind: Any, q: Pose, t: Any) -> Any:
@@ -97,6 +115,20 @@ def rows(system: System, q: Pose, t: Any) -> Any:
     u = jnp.zeros((system.size, 6))
     blocks = [over(g, lambda kind, q, u: local_rows(kind, q, t), q, u) for g in system.groups]
     return by_row_and_body(system, blocks)
+
+
+def drift(system: System, q: Pose, t: Any) -> Any:
+    """(k,) ψ at ϑ = 0: what of a row depends on time alone, or moves by itself."""
+    if not any(g.kind.rheonomic for g in system.groups):
+        return jnp.zeros(system.rows)
+    u = jnp.zeros((system.size, 6))
+    blocks = [
+        over(g, lambda kind, q, u: local_psi(kind, q, u, t), q, u)
+        if g.kind.rheonomic
+        else jnp.zeros((len(g.first), g.rows))
+        for g in system.groups
+    ]
+    return by_row(system, blocks)
 
 
 def forces(system: System, q: Pose, u: Motion, t: Any) -> Any:

@@ -20,7 +20,7 @@ class Chord:
     to the motion, or has stopped falling below `stalled`: round-off. J is that of the start of
     the step, so the error falls by a factor of order h each time."""
 
-    tolerance: float = 1e-13
+    tolerance: float = 3e-15
     stalled: float = 1e-10
     limit: int = 30
     count: int = 6  # of corrections where they are not counted by convergence: on a GPU
@@ -50,4 +50,6 @@ class Chord:
         return x, Report(self._settled(now, before), n.astype(int), now)
 
     def _settled(self, now: Any, before: Any) -> Any:
-        return (now <= self.tolerance) | ((now >= before) & (now <= self.stalled))
+        rate = jnp.where(jnp.isinf(before), 1.0, jnp.minimum(now / before, 1.0))
+        left = now * rate  # the next correction, if they go on falling as they do
+        return (left <= self.tolerance) | ((now >= before) & (now <= self.stalled))

@@ -24,6 +24,7 @@ class Constraint:
     name: Any
     holonomic: Any = 0
     nonholonomic: Any = 0
+    rheonomic: Any = False  # whether φ or ψ may depend on time, or ψ not vanish at rest
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -64,6 +65,7 @@ class _FromFunction(Constraint):
     fn: Any
     parameters: Any
     uses: Any
+    rheonomic = True
 
     @property
     def bodies(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class Applied:
     """Base of every force."""
 
     conservative: Any = False  # all of it accounted for by `energy`, with no explicit time
-    needs_velocity: Any = True
+    constant: Any = False  # the same force in space axes at all times, and no torque
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Gravity(Applied):
     masses: Any = None
     uses: Static[tuple[str, ...]] = ()
     conservative = True
-    needs_velocity = False
+    constant = True
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -115,7 +115,6 @@ class Spring(_Between):
     at_a: Any = (0.0, 0.0, 0.0)
     at_b: Any = (0.0, 0.0, 0.0)
     conservative = True
-    needs_velocity = False
 
     def _pull(self, view: View) -> Any:
         return self.stiffness * (self._line(view)[1] - self.length)
@@ -229,7 +228,6 @@ class Potential(Applied):
     parameters: dict[str, Any] = field(default_factory=dict)
     uses: Static[tuple[str, ...]] = ()
     conservative = True
-    needs_velocity = False
 
     @property
     def bodies(self) -> tuple[str, ...]:

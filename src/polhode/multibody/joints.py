@@ -188,6 +188,10 @@ class Revolute(_Joint):
         return 5 + (self.angle is not None)
 
     @property
+    def rheonomic(self) -> bool:  # type: ignore[override]
+        return self.angle is not None
+
+    @property
     def labels(self) -> tuple[str, ...]:
         return super().labels + ((f"{self.name}.angle",) if self.angle is not None else ())
 

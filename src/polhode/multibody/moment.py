@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from polhode.algebra import Quaternion, Vec3, exp
-from polhode.multibody.arrays import matrices, turn
+from polhode.multibody.arrays import inverse3, matrices, turn
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 
@@ -45,8 +45,8 @@ def momentum(system: System, u: Any) -> Any:
 
 
 def mass_inverse(system: System) -> tuple[Any, Any]:
-    """1/m and J⁻¹, to be computed once, outside any loop."""
-    return 1.0 / jnp.asarray(system.masses), jnp.linalg.inv(jnp.asarray(system.inertias))
+    """1/m and J⁻¹."""
+    return 1.0 / jnp.asarray(system.masses), inverse3(jnp.asarray(system.inertias))
 
 
 def over_mass(inverse: tuple[Any, Any], p: Any) -> Any:

@@ -6,12 +6,14 @@ and a fixed table says which of them stand at each place; a scatter would be a l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from polhode.multibody.system import Group, System
+if TYPE_CHECKING:
+    from polhode.multibody.system import Group, System
+
 
 
 def rows_of(group: Group) -> np.ndarray:

@@ -14,9 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.mechanics.checks import InputError
+from polhode.multibody import assembly
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.forces import Applied
+from polhode.multibody.rank import dependent, weighted
 from polhode.multibody.state import State
 from polhode.multibody.tree import Static, tree
 from polhode.multibody.view import View, bodies_used
@@ -50,6 +52,7 @@ class System:
     start: State  # as the bodies were given
     row_names: Static[tuple[str, ...]]
     holonomic: Static[tuple[bool, ...]]  # per row
+    redundant: Static[tuple[int, ...]]  # rows that follow from those before them, where the bodies start
     observables: Static[tuple[tuple[str, Callable[[View], Any]], ...]]
     shapes: Static[tuple[Any, ...]]
 
@@ -77,11 +80,15 @@ class System:
             "start": State.of(bodies, len(labels)),
             "row_names": labels,
             "holonomic": holonomic,
+            "redundant": (),
             "observables": tuple((observables or {}).items()),
             "shapes": tuple(body.shape for body in bodies),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if groups:
+            A = _rows_at_start(self)
+            object.__setattr__(self, "redundant", tuple(dependent(weighted(A, self.masses, self.inertias))))
 
     @property
     def size(self) -> int:
@@ -92,6 +99,11 @@ class System:
     def rows(self) -> int:
         """Number of constraint rows."""
         return len(self.row_names)
+
+    @property
+    def independent(self) -> np.ndarray:
+        """Rows that a step enforces; the others follow."""
+        return np.setdiff1d(np.arange(self.rows), self.redundant)
 
     @property
     def holonomic_rows(self) -> np.ndarray:
@@ -105,6 +117,11 @@ class System:
     def observe(self, state: State, t: Any) -> dict[str, Any]:
         """The observables, by name."""
         return {name: jnp.asarray(fn(self.view(state, t)), dtype=float) for name, fn in self.observables}
+
+
+@jax.jit
+def _rows_at_start(system: System) -> Any:
+    return assembly.rows(system, (system.start.positions, system.start.rotations), jnp.asarray(0.0))
 
 
 def _named(bodies: Sequence[Body]) -> dict[str, Body]:

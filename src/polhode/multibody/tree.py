@@ -18,4 +18,21 @@ def tree(cls: type[T]) -> type[T]:
     made: Any = dataclass(frozen=True)(cls)
     static = [f.name for f in fields(made) if str(f.type).startswith("Static[")]
     data = [f.name for f in fields(made) if f.name not in static]
-    return jax.tree_util.register_dataclass(made, data, static)
+    if "__init__" not in cls.__dict__:
+        return jax.tree_util.register_dataclass(made, data, static)
+
+    def flatten(x: Any) -> Any:
+        return [getattr(x, name) for name in data], tuple(getattr(x, name) for name in static)
+
+    def flatten_with_keys(x: Any) -> Any:
+        leaves, aux = flatten(x)
+        return [(jax.tree_util.GetAttrKey(n), leaf) for n, leaf in zip(data, leaves, strict=True)], aux
+
+    def unflatten(aux: Any, leaves: Any) -> Any:
+        x = object.__new__(made)  # a constructor that checks its arguments is for users, not for traced numbers
+        for name, value in zip((*data, *static), (*leaves, *aux), strict=True):
+            object.__setattr__(x, name, value)
+        return x
+
+    jax.tree_util.register_pytree_with_keys(made, flatten_with_keys, unflatten, flatten)
+    return made

@@ -1,0 +1,261 @@
+"""The equations of a three-field step: residual, matrix, correction.
+
+Unknowns: the mean velocity w that carries the bodies, r⁺ = r + h w and R⁺ = R exp(h w); the
+step impulse Λ of every row; and Γ of the holonomic ones, by which w differs from the mean of
+the end velocities, ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ with A half-way. Equations, with 𝒜 = diag(1, R):
+
+    𝒜⁺Mϑ⁺ - 𝒜Mϑ = ĀᵀΛ - h ∂(Γ·Aϑ̄)/∂q + h f̄        (44), summed by parts
+    ψ⁺ = 0 on every row                               (45), at the end of the step
+    φ⁺ = 0 on holonomic rows
+
+The motion from q to q⁺ is a uniform screw, so velocities in space axes are the constant w
+along it. Ā and f̄ are means along that path (Simpson's rule), which makes Āw the true
+increment of φ and f̄·w that of the potential: the step keeps energy to order h⁴. Rows of ψ
+are not the increment of anything; theirs are corrected along the momentum, so that Λ does
+no work. Each term reads the same from the other end of the step: it is symmetric in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from polhode.algebra import Vec3
+from polhode.algebra.scalars import stumpff
+from polhode.multibody import assembly
+from polhode.multibody.arrays import cross, product, skew, turn_back
+from polhode.multibody.dense import inverse
+from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
+from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_of
+from polhode.multibody.state import State
+from polhode.multibody.system import System
+
+# A body that is about to stop has no direction of motion. Below this part of the kinetic
+# energy that a step brings, the correction of rolling rows fades.
+_SLOW = 1e-6
+
+
+class Equations:
+    """Of one step from `state` at t to t + h. `both`: φ and ψ of holonomic rows hold at the end, by Γ;
+    else ψ + κφ does. `conserving`: means along the path; else of the two ends."""
+
+    def __init__(
+        self, system: System, state: State, t: Any, h: Any, *, both: bool, kappa: Any, conserving: bool
+    ) -> None:
+        self.system, self.state, self.t, self.h = system, state, t, h
+        self.both, self.kappa, self.conserving = both, kappa, conserving
+        self.hol = system.holonomic_rows
+        self.per_mass = mass_inverse(system)
+        self.u, self.q = motion(state), pose(state)
+        self.A = assembly.rows(system, self.q, t)
+        self.A_space = in_space(self.q[1], self.A)
+        self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t))
+        self.p = in_space(self.q[1], momentum(system, self.u))
+        self.rolls = _rolling_bodies(system)
+
+    def guess(self) -> Any:
+        """w after half an explicit step with the multipliers of the step before."""
+        s, h = self.system, self.h
+        Lam = h * jnp.asarray(self.state.multipliers)
+        push = jnp.einsum("kbi,k->bi", self.A, Lam) + h * jnp.concatenate(
+            [self.f[:, :3], turn_back(self.q[1], self.f[:, 3:])], axis=-1
+        )
+        Pi, Omega = momentum(s, self.u)[:, 3:], self.u[:, 3:]
+        push = push + jnp.concatenate([jnp.zeros_like(Pi), h * cross(Pi, Omega)], axis=-1)
+        w = self.u + 0.5 * over_mass(self.per_mass, push)
+        return w, Lam, jnp.zeros(len(self.hol) if self.both else 0)
+
+    def end_velocity(self, w: Any, A_mid: Any, Gam: Any) -> Any:
+        """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
+        if self.both:
+            w = w - over_mass(self.per_mass, jnp.einsum("kbi,k->bi", A_mid[self.hol], Gam))
+        return 2.0 * w - self.u
+
+    def residual(self, x: Any) -> Any:
+        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h)."""
+        s, h, t = self.system, self.h, self.t
+        w, Lam, Gam = x
+        mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
+        A_end, A_mid = assembly.rows(s, end, t + h), assembly.rows(s, mid, t + 0.5 * h)
+        u_end = self.end_velocity(w, A_mid, Gam)
+        f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h))
+        A_end_space = in_space(end[1], A_end)
+        if self.conserving:
+            mean = 0.5 * (self.u + u_end)
+            f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
+            f = (self.f + 4.0 * f_mid + f_end) / 6.0
+            A = (self.A_space + 4.0 * in_space(mid[1], A_mid) + A_end_space) / 6.0
+            impulse = jnp.einsum("kbi,k->bi", A, Lam) - self._idle(A, Lam, w, u_end, mid)
+            if self.both:
+                impulse = impulse - h * in_space(mid[1], self._slope(mid, mean, Gam))
+        else:
+            f = 0.5 * (self.f + f_end)
+            impulse = jnp.einsum("kbi,k->bi", 0.5 * (self.A_space + A_end_space), Lam)
+        balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
+        psi = jnp.einsum("kbi,bi->k", A_end, u_end) + assembly.drift(s, end, t + h)
+        phi = assembly.phi(s, end, t + h)[self.hol]
+        if not self.both and len(self.hol):
+            psi = psi.at[self.hol].add(self.kappa * phi)
+        return balance, psi, phi / h
+
+    def _idle(self, A: Any, Lam: Any, w: Any, u_end: Any, mid: Any) -> Any:
+        """What to take off ĀᵀΛ so that rolling rows do no work along w: a part of the momentum of their bodies."""
+        if not self.rolls.any():
+            return 0.0
+        rows = np.flatnonzero(self.rolls.any(axis=1))
+        rolls = self.rolls[rows]
+        w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
+        change = u_end - self.u
+        floor = jnp.sum(momentum(self.system, change) * change, axis=-1)
+        kinetic = jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor + 1e-300
+        slip = jnp.einsum("kbi,bi->k", A[rows], w_space) + assembly.drift(self.system, mid, self.t + 0.5 * self.h)[rows]
+        share = Lam[rows] * slip / (rolls @ kinetic)
+        return (rolls.T @ share)[:, None] * p_space
+
+    def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
+        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""
+        s, t = self.system, self.t + 0.5 * self.h
+        Gam = jnp.zeros(s.rows).at[self.hol].set(Gam)
+
+        def local(kind: Any, q: Any, u: Any, G: Any) -> Any:
+            def rate(d: Any) -> Any:
+                return jnp.sum(G * assembly.local_rate(kind, assembly.moved(q, d), u, t))
+
+            if not kind.holonomic:
+                return jnp.zeros((len(kind.bodies), 6))
+            return jax.grad(rate)(jnp.zeros((len(kind.bodies), 6)))
+
+        return by_body(
+            s, [assembly.over(g, local, mid, mean, Gam[rows_of(g)[:, : g.kind.holonomic]]) for g in s.groups]
+        )
+
+    def correction(self) -> Callable[[Any], Any]:
+        """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
+        (ϑ⁺, Λ, Γ): w = (ϑ + ϑ⁺)/2 + M⁻¹AᵀΓ. Terms of the size of Γ are left out of it."""
+        s, h, t = self.system, self.h, self.t
+        N, k = s.size, s.rows
+        n = 6 * N
+        w, Lam, _ = self.guess()
+        u_end = 2.0 * w - self.u
+        end = posed(carried(self.state, h * w))
+        A_end = assembly.rows(s, end, t + h)
+        A = 0.5 * (self.A + A_end)
+        # Momentum is balanced in the body axes of the end here, where M is nearly all of its derivative.
+        back = jnp.swapaxes(end[1], -1, -2)
+        A_force = 0.5 * (in_space(back, self.A_space) + A_end).reshape(k, n)
+        by_q, by_u = self._force_slopes(end, u_end)
+        wrench, rate = self._row_slopes(end, u_end, Lam)
+        by_turn = _block_diagonal(skew(momentum(s, u_end)[:, 3:]), -1.0)  # of R⁺JΩ⁺, seen from R⁺
+        carry = _carry(h, w)
+        K_q = (by_turn - 0.5 * wrench - 0.5 * h * by_q) @ carry
+        D_q = rate.reshape(k, n) @ carry
+        M = _masses(s)
+        K = inverse(M - 0.5 * h * by_u + 0.5 * K_q)
+        A_rate = A_end.reshape(k, n)
+        D = A_rate + 0.5 * D_q
+        if not self.both and len(self.hol):
+            D = D.at[self.hol].add(0.5 * self.kappa * A_rate[self.hol] @ carry)
+        KA = K @ A_force.T
+        S = inverse(D @ KA)
+
+        def inner(a: Any, b: Any) -> tuple[Any, Any]:
+            """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a, Dδϑ⁺ = b."""
+            Ka = K @ a
+            dLam = S @ (b - D @ Ka)
+            return Ka + KA @ dLam, dLam
+
+        if self.both:
+            MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
+            Y, Y_Lam = inner(K_q @ MA, D_q @ MA)
+            half = 0.5 * A_rate[self.hol] @ carry / h
+            G = inverse(A_rate[self.hol] @ carry @ MA / h - half @ Y)
+
+        def solve(residual: Any) -> Any:
+            balance, psi, phi = residual
+            du, dLam = inner(in_space(back, balance).reshape(n), psi)
+            dGam = jnp.zeros(0)
+            dw = 0.5 * du
+            if self.both:
+                dGam = G @ (phi - half @ du)
+                du, dLam = du - Y @ dGam, dLam - Y_Lam @ dGam
+                dw = 0.5 * du + MA @ dGam
+            return dw.reshape(N, 6), dLam, dGam
+
+        return solve
+
+    def _force_slopes(self, end: Any, u: Any) -> tuple[Any, Any]:
+        """∂f/∂q and ∂f/∂ϑ at the end, (6N, 6N), in body axes."""
+        s, t, n = self.system, self.t + self.h, 6 * self.system.size
+        if all(f.constant for f in s.forces):
+            return 0.0, 0.0
+        back = jnp.swapaxes(end[1], -1, -2)
+
+        def f(d: Any, u: Any) -> Any:
+            q = assembly.moved(end, d)
+            return in_space(back, in_space(q[1], assembly.forces(s, q, u, t)))
+
+        by_q, by_u = jax.jacfwd(f, argnums=(0, 1))(jnp.zeros_like(u), u)
+        return by_q.reshape(n, n), by_u.reshape(n, n)
+
+    def _row_slopes(self, end: Any, u: Any, Lam: Any) -> tuple[Any, Any]:
+        """∂(A_sᵀΛ)/∂q, (6N, 6N), in body axes, and ∂ψ/∂q, (k, N, 6), at the end."""
+        s, t = self.system, self.t + self.h
+        if not s.groups:
+            return 0.0, jnp.zeros((0, s.size, 6))
+
+        def local(kind: Any, q: Any, u: Any, L: Any) -> Any:
+            def both(d: Any) -> Any:
+                moved = assembly.moved(q, d)
+                wrench = assembly.local_wrench(kind, moved, L, t)
+                turned = product(jnp.swapaxes(q[1], -1, -2), moved[1])
+                return in_space(turned, wrench), assembly.local_psi(kind, moved, u, t)
+
+            return jax.jacfwd(both)(jnp.zeros((len(kind.bodies), 6)))
+
+        blocks = [assembly.over(g, local, end, u, Lam[rows_of(g)]) for g in s.groups]
+        return by_bodies(s, [b[0] for b in blocks]), by_row_and_body(s, [b[1] for b in blocks])
+
+    def size(self, d: Any) -> Any:
+        """A correction, relative to the motion, in the norm of kinetic energy."""
+        s, dw = self.system, d[0]
+        scale = jnp.sum(momentum(s, self.u) * self.u) + 1e-14 * jnp.sum(s.masses) + 1e-300
+        return jnp.sqrt(jnp.sum(momentum(s, dw) * dw) / scale)
+
+
+def _rolling_bodies(system: System) -> np.ndarray:
+    """(k, N): 1 where a nonholonomic row reads a body."""
+    mask = np.zeros((system.rows, system.size))
+    for g in system.groups:
+        for rows, bodies in zip(rows_of(g), g.bodies, strict=True):
+            for row in rows[g.kind.holonomic :]:
+                mask[row, list(bodies)] = 1.0
+    return mask
+
+
+def _block_diagonal(blocks: Any, sign: float) -> Any:
+    """(N, 3, 3) on the rotations of (6N, 6N)."""
+    N = blocks.shape[0]
+    padded = jnp.pad(sign * blocks, ((0, 0), (3, 0), (3, 0)))
+    return (padded[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
+
+
+def _masses(system: System) -> Any:
+    N = system.size
+    diagonal = jnp.repeat(jnp.asarray(system.masses), 3).reshape(N, 3, 1) * jnp.eye(3)
+    blocks = jnp.zeros((N, 6, 6)).at[:, :3, :3].set(diagonal).at[:, 3:, 3:].set(jnp.asarray(system.inertias))
+    return (blocks[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
+
+
+def _carry(h: Any, w: Any) -> Any:
+    """∂(displacement)/∂w: h on positions, h dexp(-hw) on rotations, (6N, 6N)."""
+    psi = h * w[:, 3:]
+    x = Vec3(psi[:, 0], psi[:, 1], psi[:, 2]).norm2()[:, None, None]
+    S = skew(psi)
+    turn = jnp.eye(3) - stumpff(2, x) * S + stumpff(3, x) * product(S, S)
+    N = w.shape[0]
+    blocks = jnp.zeros((N, 6, 6)).at[:, :3, :3].set(jnp.eye(3)).at[:, 3:, 3:].set(turn)
+    return h * (blocks[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
