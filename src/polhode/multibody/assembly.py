@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from polhode.multibody.system import Group, System
 
 Pose = tuple[Any, Any]  # positions (m, 3), rotations (m, 3, 3)
+SINGULAR = 1e-6  # of `Constraint.singular`: nearer than this its rows mean nothing
 Motion = Any  # (m, 6): v in space axes, Ω in body axes
 
 
@@ -129,6 +130,17 @@ def drift(system: System, q: Pose, t: Any) -> Any:
         for g in system.groups
     ]
     return by_row(system, blocks)
+
+
+def regular(system: System, q: Pose, t: Any) -> Any:
+    """Whether every constraint has a meaning there: no wheel lies flat."""
+    u = jnp.zeros((system.size, 6))
+    good = jnp.asarray(True)
+    for g in system.groups:
+        if g.kind.can_be_singular:
+            far = over(g, lambda kind, q, u: kind.singular(view_of(kind, q, u, t)), q, u)
+            good = good & jnp.all(far > SINGULAR)
+    return good
 
 
 def forces(system: System, q: Pose, u: Motion, t: Any) -> Any:

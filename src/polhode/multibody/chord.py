@@ -16,12 +16,13 @@ from polhode.solve.iteration import runs_until_converged
 
 @dataclass(frozen=True)
 class Chord:
-    """x <- x - J⁻¹ residual(x) with J kept, until the correction is below `tolerance` relative
-    to the motion, or has stopped falling below `stalled`: round-off. J is that of the start of
-    the step, so the error falls by a factor of order h each time."""
+    """x <- x - J⁻¹ residual(x) with J kept, until the correction to come is below `tolerance` relative
+    to the motion, or has stopped falling below `stalled`: round-off. J is that of the guess, so
+    corrections fall by a constant factor of order h."""
 
-    tolerance: float = 3e-15
+    tolerance: float = 1e-14
     stalled: float = 1e-10
+    rate: float = 1e-3  # no correction is trusted to be smaller than this part of the one before
     limit: int = 30
     count: int = 6  # of corrections where they are not counted by convergence: on a GPU
     mode: str = "auto"
@@ -50,6 +51,6 @@ class Chord:
         return x, Report(self._settled(now, before), n.astype(int), now)
 
     def _settled(self, now: Any, before: Any) -> Any:
-        rate = jnp.where(jnp.isinf(before), 1.0, jnp.minimum(now / before, 1.0))
+        rate = jnp.where(jnp.isinf(before), 1.0, jnp.clip(now / before, self.rate, 1.0))
         left = now * rate  # the next correction, if they go on falling as they do
         return (left <= self.tolerance) | ((now >= before) & (now <= self.stalled))

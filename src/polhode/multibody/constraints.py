@@ -26,6 +26,8 @@ class Constraint:
     nonholonomic: Any = 0
     rheonomic: Any = False  # whether φ or ψ may depend on time, or ψ not vanish at rest
 
+    can_be_singular: Any = False
+
     @property
     def bodies(self) -> tuple[str, ...]:
         """The bodies it reads, the ground left out."""

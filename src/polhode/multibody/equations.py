@@ -38,6 +38,8 @@ from polhode.multibody.system import System
 # energy that a step brings, the correction of rolling rows fades.
 _SLOW = 1e-6
 
+_REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
+
 
 class Equations:
     """Of one step from `state` at t to t + h. `both`: φ and ψ of holonomic rows hold at the end, by Γ;
@@ -48,19 +50,25 @@ class Equations:
     ) -> None:
         self.system, self.state, self.t, self.h = system, state, t, h
         self.both, self.kappa, self.conserving = both, kappa, conserving
-        self.hol = system.holonomic_rows
+        self.kept = system.independent
+        self.hol = np.flatnonzero(np.array(system.holonomic, dtype=bool)[self.kept])
         self.per_mass = mass_inverse(system)
         self.u, self.q = motion(state), pose(state)
-        self.A = assembly.rows(system, self.q, t)
+        self.A = self.rows(self.q, t)
         self.A_space = in_space(self.q[1], self.A)
         self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t))
         self.p = in_space(self.q[1], momentum(system, self.u))
-        self.rolls = _rolling_bodies(system)
+        self.rolls = _rolling_bodies(system)[self.kept]
+
+    def rows(self, q: Any, t: Any) -> Any:
+        """A of the rows that are enforced; the redundant ones follow."""
+        A = assembly.rows(self.system, q, t)
+        return A[self.kept] if self.system.redundant else A
 
     def guess(self) -> Any:
         """w after half an explicit step with the multipliers of the step before."""
         s, h = self.system, self.h
-        Lam = h * jnp.asarray(self.state.multipliers)
+        Lam = h * jnp.asarray(self.state.multipliers)[self.kept]
         push = jnp.einsum("kbi,k->bi", self.A, Lam) + h * jnp.concatenate(
             [self.f[:, :3], turn_back(self.q[1], self.f[:, 3:])], axis=-1
         )
@@ -80,7 +88,7 @@ class Equations:
         s, h, t = self.system, self.h, self.t
         w, Lam, Gam = x
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
-        A_end, A_mid = assembly.rows(s, end, t + h), assembly.rows(s, mid, t + 0.5 * h)
+        A_end, A_mid = self.rows(end, t + h), self.rows(mid, t + 0.5 * h)
         u_end = self.end_velocity(w, A_mid, Gam)
         f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h))
         A_end_space = in_space(end[1], A_end)
@@ -96,8 +104,8 @@ class Equations:
             f = 0.5 * (self.f + f_end)
             impulse = jnp.einsum("kbi,k->bi", 0.5 * (self.A_space + A_end_space), Lam)
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
-        psi = jnp.einsum("kbi,bi->k", A_end, u_end) + assembly.drift(s, end, t + h)
-        phi = assembly.phi(s, end, t + h)[self.hol]
+        psi = jnp.einsum("kbi,bi->k", A_end, u_end) + assembly.drift(s, end, t + h)[self.kept]
+        phi = assembly.phi(s, end, t + h)[self.kept[self.hol]]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
         return balance, psi, phi / h
@@ -112,14 +120,14 @@ class Equations:
         change = u_end - self.u
         floor = jnp.sum(momentum(self.system, change) * change, axis=-1)
         kinetic = jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor + 1e-300
-        slip = jnp.einsum("kbi,bi->k", A[rows], w_space) + assembly.drift(self.system, mid, self.t + 0.5 * self.h)[rows]
+        slip = jnp.einsum("kbi,bi->k", A[rows], w_space) + assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept[rows]]
         share = Lam[rows] * slip / (rolls @ kinetic)
         return (rolls.T @ share)[:, None] * p_space
 
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""
         s, t = self.system, self.t + 0.5 * self.h
-        Gam = jnp.zeros(s.rows).at[self.hol].set(Gam)
+        Gam = jnp.zeros(s.rows).at[self.kept[self.hol]].set(Gam)
 
         def local(kind: Any, q: Any, u: Any, G: Any) -> Any:
             def rate(d: Any) -> Any:
@@ -137,22 +145,22 @@ class Equations:
         """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
         (ϑ⁺, Λ, Γ): w = (ϑ + ϑ⁺)/2 + M⁻¹AᵀΓ. Terms of the size of Γ are left out of it."""
         s, h, t = self.system, self.h, self.t
-        N, k = s.size, s.rows
+        N, k = s.size, len(self.kept)
         n = 6 * N
         w, Lam, _ = self.guess()
         u_end = 2.0 * w - self.u
         end = posed(carried(self.state, h * w))
-        A_end = assembly.rows(s, end, t + h)
+        A_end = self.rows(end, t + h)
         A = 0.5 * (self.A + A_end)
         # Momentum is balanced in the body axes of the end here, where M is nearly all of its derivative.
         back = jnp.swapaxes(end[1], -1, -2)
         A_force = 0.5 * (in_space(back, self.A_space) + A_end).reshape(k, n)
         by_q, by_u = self._force_slopes(end, u_end)
-        wrench, rate = self._row_slopes(end, u_end, Lam)
+        wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
         by_turn = _block_diagonal(skew(momentum(s, u_end)[:, 3:]), -1.0)  # of R⁺JΩ⁺, seen from R⁺
         carry = _carry(h, w)
         K_q = (by_turn - 0.5 * wrench - 0.5 * h * by_q) @ carry
-        D_q = rate.reshape(k, n) @ carry
+        D_q = rate[self.kept].reshape(k, n) @ carry
         M = _masses(s)
         K = inverse(M - 0.5 * h * by_u + 0.5 * K_q)
         A_rate = A_end.reshape(k, n)
@@ -220,10 +228,8 @@ class Equations:
         return by_bodies(s, [b[0] for b in blocks]), by_row_and_body(s, [b[1] for b in blocks])
 
     def size(self, d: Any) -> Any:
-        """A correction, relative to the motion, in the norm of kinetic energy."""
-        s, dw = self.system, d[0]
-        scale = jnp.sum(momentum(s, self.u) * self.u) + 1e-14 * jnp.sum(s.masses) + 1e-300
-        return jnp.sqrt(jnp.sum(momentum(s, dw) * dw) / scale)
+        """The largest correction of a velocity, relative to the largest velocity."""
+        return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + _REST)
 
 
 def _rolling_bodies(system: System) -> np.ndarray:

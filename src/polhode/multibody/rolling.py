@@ -92,6 +92,7 @@ class RollingDisk(_OnPlane):
     point: Any = (0.0, 0.0, 0.0)
     name: Static[str] = ""
     tangents: Any = None
+    can_be_singular = True
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         bound: Any = super().bind(bodies)

@@ -1,4 +1,5 @@
-"""The three-field step of Paraskevopoulos & Natsiavas, in the form that holds for ever."""
+"""The three-field step, summed by parts: symmetric in time, and true to its constraints for ever."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
@@ -9,36 +10,75 @@ import jax.numpy as jnp
 from polhode.multibody import assembly
 from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
-from polhode.multibody.moment import carried, posed
+from polhode.multibody.moment import carried, in_space, over_mass, pose, posed
+from polhode.multibody.projection import projected
 from polhode.multibody.state import State
+from polhode.multibody.step import Method, Step
 from polhode.multibody.system import System
-from polhode.multibody.tree import tree
-from polhode.solve import Report
 
-
-@tree
-class Step:
-    """The result of a step: the new state and how its equations were solved."""
-
-    state: State
-    report: Report
+Stabilisation = Literal["both", "kappa", "projection", "none"]
 
 
 @dataclass(frozen=True)
-class ThreeField:
+class ThreeField(Method):
+    """The three-field step in the form that holds for ever: impulses of rows as unknowns, constraints at the end.
+
+    (44) summed by parts and (45) at the end of the step; see `equations`. `stabilisation`
+    says how holonomic rows are kept closed: "both" (default) positions and velocities, with a second
+    multiplier Γ, symmetric in time; "kappa" ψ + φ/h = 0; "projection" positions, then velocities,
+    moved back after the step; "none" velocities alone. `conserving` takes rows and forces as means
+    along the path of the step, and energy is kept to order h⁴; without it, of the two ends.
+
+    Order 2. Choose it for systems that roll, and for joints over long times."""
+
     name: ClassVar[str] = "three-field"
-    stabilisation: Literal["both", "kappa", "projection", "none"] = "both"
+    stabilisation: Stabilisation = "both"
     conserving: bool = True
     solver: Chord = field(default_factory=Chord)
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
-        eq = Equations(
-            system, state, t, h, both=self.stabilisation == "both", kappa=kappa, conserving=self.conserving
+        both = self.stabilisation == "both"
+        equations = Equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
+        (w, Lam, Gam), report = self.solver(
+            equations.residual, equations.correction(), equations.guess(), equations.size
         )
-        x, report = self.solver(eq.residual, eq.correction(), eq.guess(), eq.size)
-        w, Lam, Gam = x
-        A_mid = assembly.rows(system, posed(carried(state, 0.5 * h * w)), t + 0.5 * h)
-        u = eq.end_velocity(w, A_mid, Gam)
+        A_mid = equations.rows(posed(carried(state, 0.5 * h * w)), t + 0.5 * h)
+        u = equations.end_velocity(w, A_mid, Gam)
         r, q = carried(state, h * w)
-        return Step(replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:], multipliers=Lam / h), report)
+        new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
+        if self.stabilisation == "projection":
+            new = projected(system, new, t + h)
+        turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
+        report = replace(report, converged=report.converged & turned & assembly.regular(system, pose(new), t + h))
+        return Step(_with_multipliers(equations, new, Lam, A_mid), report)
+
+
+def _with_multipliers(equations: Equations, new: State, Lam: Any, A_mid: Any) -> State:
+    """Λ/h on every row; and, as the paper's unknowns, M̄⁺μ⁺ = M̄μ + Λ + h f̄ and λ⁺ by (28)."""
+    system, state, t, h = equations.system, equations.state, equations.t, equations.h
+    if not system.rows:
+        return new
+    if system.redundant:
+        A = assembly.rows(system, posed(carried(state, 0.5 * h * _mean(state, new, h))), t + 0.5 * h)
+        full, kept = A.reshape(system.rows, -1), A_mid.reshape(len(equations.kept), -1)
+        Lam = jnp.linalg.pinv(full.T, rtol=1e-9) @ (kept.T @ Lam)  # the least multipliers with this impulse
+    m, f = _row_mass(equations, pose(state), t, state)
+    m_end, f_end = _row_mass(equations, pose(new), t + h, new)
+    mu = (m * state.mu + Lam + 0.5 * h * (f + f_end)) / m_end
+    return replace(new, multipliers=Lam / h, mu=mu, lam=state.lam + 0.5 * h * (state.mu + mu))
+
+
+def _mean(state: State, new: State, h: Any) -> Any:
+    u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
+    return 0.5 * (u + jnp.concatenate([new.velocities, new.omegas], axis=-1))
+
+
+def _row_mass(equations: Equations, q: Any, t: Any, state: State) -> tuple[Any, Any]:
+    """m_RR = 1/(a M⁻¹aᵀ) and f̄_R = m_RR a M⁻¹f, (9)-(11) with c = M⁻¹aᵀ/(a M⁻¹aᵀ)."""
+    system = equations.system
+    A = assembly.rows(system, q, t)
+    MA = over_mass(equations.per_mass, A)
+    m = 1.0 / jnp.einsum("kbi,kbi->k", A, MA)
+    u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
+    return m, m * jnp.einsum("kbi,bi->k", MA, assembly.forces(system, q, u, t))
