@@ -11,3 +11,7 @@ from polhode.multibody.view import View
 from polhode.multibody.invariants import angular_momentum, energy, linear_momentum, residuals
 from polhode.multibody.start import Correction, consistent_start
 from polhode.multibody.three_field import ThreeField
+from polhode.multibody.composed import Composed
+from polhode.multibody.halving import Halving
+from polhode.multibody.literal import ThreeFieldLiteral
+from polhode.multibody.mm_dae import MMDAE

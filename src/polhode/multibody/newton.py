@@ -1,0 +1,45 @@
+"""Newton's method on an array of unknowns with the Jacobian of every iterate, by automatic differentiation.
+
+For the schemes that are kept as their paper wrote them; `chord` is the faster way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from polhode.solve import Report
+
+
+@dataclass(frozen=True)
+class DenseNewton:
+    """Until the norm of the residual is below `tolerance`, at most `limit` times; one correction at
+    least. `frozen` keeps q⁺ fixed in the Jacobian, the paper's block iteration."""
+
+    tolerance: float = 1e-10
+    limit: int = 20
+    frozen: bool = False
+
+    def __call__(
+        self, residual: Callable[[Any, Any], Any], place: Callable[[Any], Any], guess: Any, norm: Callable[[Any], Any]
+    ) -> tuple[Any, Report]:
+        """`residual(x, place(x))`, zero at the solution; `norm(x)` is what must be below tolerance."""
+
+        def advance(s: Any) -> Any:
+            x, _, n = s
+            at = place(x)
+            J = jax.jacfwd(lambda x: residual(x, at if self.frozen else place(x)))(x)
+            x = x - jnp.linalg.solve(J, residual(x, at))
+            return x, norm(x), n + 1
+
+        def unfinished(s: Any) -> Any:
+            _, size, n = s
+            return (size > self.tolerance) & (n < self.limit)
+
+        x, size, n = lax.while_loop(unfinished, advance, (guess, jnp.asarray(jnp.inf), jnp.asarray(0)))
+        return x, Report(size <= self.tolerance, n, size)
