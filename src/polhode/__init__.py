@@ -18,6 +18,7 @@ _startup.prepare()
 
 _HOME = {
     "NonTwistingBody": "mechanics",
+    "SystemRun": "results",
     "RigidBody": "mechanics",
     "Potential": "mechanics",
     "Torque": "mechanics",
@@ -43,7 +44,7 @@ _HOME = {
     "quotient": "verify",
     "exact": "methods",
 }
-_MODULES = ("algebra", "mechanics", "methods", "papers", "problems", "results", "solve", "verify")
+_MODULES = ("algebra", "mechanics", "methods", "multibody", "papers", "problems", "results", "solve", "verify")
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 

@@ -1,35 +1,51 @@
-"""`simulate`: body, load, start, method; out comes a `Run`."""
+"""`simulate`: a body with load and start, or a system; out comes a run."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 from polhode.mechanics import InputError, RigidBody, Start, State
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of
+from polhode.multibody import MultibodyMethod, System, multibody_method_of
 from polhode.results.run import Run
+from polhode.results.system_run import SystemRun
 from polhode.simulation import Plan, Status, StepError, rotate
+from polhode.simulation.systems import cause_of_failure, move
 
 
+@overload
 def simulate(
-    body: RigidBody,
-    load: Load | None,
-    start: Start | State,
+    body: RigidBody, load: Load | None, start: Start | State, *, step: float,
+    method: str | Method | type[Method] = ..., until: float | None = ..., steps: int | None = ..., every: int = ...,
+    progress: bool | None = ..., recipe: dict[str, Any] | None = ...,
+) -> Run: ...  # fmt: skip
+@overload
+def simulate(
+    body: System, load: None = ..., start: None = ..., *, step: float,
+    method: str | MultibodyMethod = ..., until: float | None = ..., steps: int | None = ..., every: int = ...,
+    progress: bool | None = ..., recipe: dict[str, Any] | None = ...,
+) -> SystemRun: ...  # fmt: skip
+def simulate(
+    body: RigidBody | System,
+    load: Load | None = None,
+    start: Start | State | None = None,
     *,
-    method: str | Method | type[Method] = "imidm",
     step: float,
+    method: Any = None,
     until: float | None = None,
     steps: int | None = None,
     every: int = 1,
     progress: bool | None = None,
     recipe: dict[str, Any] | None = None,
-) -> Run:
-    """Integrate the rotation of `body` under `load` from `start`.
+) -> Run | SystemRun:
+    """Integrate the rotation of `body` under `load` from `start`, or the motion of a system.
 
-    body      RigidBody
+    body      RigidBody; or a multibody.System, which brings its own forces and start
     load      Potential, Torque, a sum of them, or None for free motion
     start     State.of(attitude=..., omega=...) or a State; leading axes are a batch
-    method    a name (`polhode methods` lists them), or a Method of your own
+    method    a name (`polhode methods` lists them), or a Method of your own; "imidm" for a body and
+              "three-field" for a system unless said
     step      length of a step (s)
     until     time to stop at (s); or `steps`, their number
     every     save every so many steps; the last one is saved too
@@ -40,26 +56,43 @@ def simulate(
     Ctrl-C returns what was computed. A step that fails raises StepError, whose `run`
     holds everything up to it.
     """
+    if isinstance(body, System):
+        if load is not None or start is not None:
+            raise InputError("a System brings its own forces and start; give simulate(system, method=..., step=...)")
+        moving = multibody_method_of("three-field" if method is None else method)
+        moved = move(body, moving, Plan.of(step, until, steps, every), progress=progress)
+        run: Run | SystemRun = SystemRun(body, moving, float(step), moved, recipe)
+    else:
+        run = _rotation(body, load, start, "imidm" if method is None else method, Plan.of(step, until, steps, every),
+                        progress, recipe)  # fmt: skip
+    if run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
+        raise StepError(_explain(run), run)
+    return run
+
+
+def _rotation(
+    body: Any, load: Any, start: Any, method: Any, plan: Plan, progress: bool | None, recipe: dict[str, Any] | None
+) -> Run:
     if not isinstance(body, RigidBody):
-        raise InputError(f"body must be a RigidBody; got {body!r}. Example: RigidBody(inertia=(5, 5, 1))")
+        raise InputError(
+            f"body must be a RigidBody or a multibody.System; got {body!r}. Example: RigidBody(inertia=(5, 5, 1))"
+        )
     if not (load is None or isinstance(load, Load)):
         raise InputError(f"load must be a Potential, a Torque, a sum of them, or None; got {load!r}")
     if not isinstance(start, Start | State):
         raise InputError(f"start must come from State.of(...); got {start!r}")
     chosen = method_of(method)
     state = start.on(body) if isinstance(start, Start) else start
-    plan = Plan.of(step, until, steps, every)
     trajectory = rotate(body, load, state, chosen, plan, progress=progress)
-    run = Run(body=body, load=load, method=chosen, step=float(step), trajectory=trajectory, recipe=recipe)
-    if trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
-        raise StepError(_explain(run), run)
-    return run
+    return Run(body=body, load=load, method=chosen, step=plan.step, trajectory=trajectory, recipe=recipe)
 
 
-def _explain(run: Run) -> str:
+def _explain(run: Run | SystemRun) -> str:
     failure, h = run.trajectory.failure, run.step
     where = f"{run.method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
     members = f" (members {failure['members']} of the batch)" if failure["members"] else ""
+    if isinstance(run, SystemRun) and (cause := cause_of_failure(run)):
+        return f"{where}: {cause}"
     if run.trajectory.status is Status.NOT_FINITE:
         return f"{where}{members}: the new state is not finite. Try a smaller step, or an implicit method"
     return (

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from polhode.cli.output import print_json
+from polhode.cli.systems import show_systems
 from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
 from polhode.results.run import Run
+from polhode.results.system_run import SystemRun
 from polhode.simulation import Status, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -32,7 +34,7 @@ def run_command(
     case = case_of(source, dict(_setting(s) for s in settings)).override(methods, steps, until, every)
     chosen = case.chosen()
     _check_places(out, plot)
-    runs: list[Run] = []
+    runs: list[Any] = []
     saved: list[Path] = []
     errors: list[str] = []
     for method, step in chosen:
@@ -94,24 +96,32 @@ def check_picture(plot: Path) -> None:
     check_folder(plot)
 
 
-def _numbered(out: Path, run: Run, count: int) -> Path:
+def _numbered(out: Path, run: Run | SystemRun, count: int) -> Path:
     return out if count == 1 else out.with_name(f"{out.stem}-{run.method.name}-{run.step:g}{out.suffix}")
 
 
-def _draw(case: Case, runs: list[Run], plot: Path) -> None:
+def _draw(case: Case, runs: list[Any], plot: Path) -> None:
     if len(runs) == 1:
         runs[0].plot(plot)
+    elif isinstance(runs[0], SystemRun):
+        from polhode.results.compare import compare_systems
+
+        compare_systems(runs, case.name, plot)
     else:
         from polhode.results.compare import compare
 
         compare(runs, case.name, plot)
 
 
-def _show(case: Case, runs: list[Run]) -> None:
+def _show(case: Case, runs: list[Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{case.name}: t = 0 to {runs[0].t[-1]:g} s", title_justify="left")
+    title, console = f"{case.name}: t = 0 to {runs[0].t[-1]:g} s", Console(width=None if sys.stdout.isatty() else 120)
+    if isinstance(runs[0], SystemRun):
+        show_systems(title, runs, console)
+        return
+    table = Table(title=title, title_justify="left")
     twistless = runs[0].body.twist_axis is not None
     kept = ("Π1, Π2 drift", "|w∥| at most") if twistless else ("momentum drift", "vertical drift")
     for heading in ("method", "step", "steps", "energy at start", "energy drift", *kept, "iterations", "seconds"):
@@ -128,7 +138,7 @@ def _show(case: Case, runs: list[Run]) -> None:
             f"{s['iterations']:.2f}",
             f"{s['seconds']:.3g}",
         )
-    Console(width=None if sys.stdout.isatty() else 120).print(table)
+    console.print(table)
     of_what = "of the energy, and of Π1 and Π2 as a\nvector (a load changes them)"
     if not twistless:
         of_what = (

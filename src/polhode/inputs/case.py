@@ -16,8 +16,10 @@ from polhode.mechanics.checks import nearest, numbers
 from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of, path_of
-from polhode.problems import PROBLEMS, problem_of
+from polhode.multibody import MultibodyMethod, multibody_method_of
+from polhode.problems import PROBLEMS, Setup, SystemSetup, problem_of
 from polhode.results.run import Run
+from polhode.results.system_run import SystemRun
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,7 @@ class Case:
     """What to run. `content` is the input as data, from which the same case can be made again."""
 
     name: str
-    body: RigidBody
-    load: Load | None
-    start: Start
+    setup: Setup | SystemSetup
     content: dict[str, Any]
     methods: tuple[str, ...]
     lengths: tuple[float, ...]  # of a step
@@ -51,29 +51,31 @@ class Case:
         )
         return case if until is None else replace(case, until=until, steps=None)
 
-    def chosen(self) -> list[tuple[Method, float]]:
+    def chosen(self) -> list[tuple[Method | MultibodyMethod, float]]:
         """Every method with every step; unknown ones are refused before anything runs."""
         if not self.methods:
             raise InputError(f"{self.name}: [run] method is an empty list; name one method or more")
         if not self.lengths:
             raise InputError(f"{self.name}: [run] step is missing; give one there or with --step")
-        return [(method_of(name), h) for name in self.methods for h in self.lengths]
+        find: Any = method_of if isinstance(self.setup, Setup) else multibody_method_of
+        return [(find(name), h) for name in self.methods for h in self.lengths]
 
-    def run(self, method: Method, step: float, *, progress: bool | None = None) -> Run:
-        run = {"method": path_of(method), "step": step, "every": self.every}
+    def run(self, method: Any, step: float, *, progress: bool | None = None) -> Run | SystemRun:
+        one = isinstance(self.setup, Setup)
+        run = {"method": path_of(method) if one else method.name, "step": step, "every": self.every}
         run |= {"until": self.until} if self.steps is None else {"steps": self.steps}
-        return simulate(
-            self.body,
-            self.load,
-            self.start,
-            method=method,
-            step=step,
-            until=self.until,
-            steps=self.steps,
-            every=self.every,
-            progress=progress,
-            recipe={**self.content, "run": run},
-        )
+        how: dict[str, Any] = {
+            "method": method,
+            "step": step,
+            "until": self.until,
+            "steps": self.steps,
+            "every": self.every,
+            "progress": progress,
+            "recipe": {**self.content, "run": run},
+        }
+        if isinstance(self.setup, SystemSetup):
+            return simulate(self.setup.system, **how)
+        return simulate(self.setup.body, self.setup.load, self.setup.start, **how)
 
 
 def case_of(source: str, settings: Mapping[str, Any] | None = None) -> Case:
@@ -112,9 +114,7 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
     run = file.run
     return Case(
         problem.name,
-        setup.body,
-        setup.load,
-        setup.start,
+        setup,
         {"problem": problem.name, "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}},
         _tuple(run.method) if "method" in run.model_fields_set else (problem.method,),
         _tuple(problem.step if run.step is None else run.step),
@@ -134,9 +134,7 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Case:
     content = {k: v for k, v in data.items() if k != "run"}
     return Case(
         Path(source).stem,
-        _body(file.body),
-        _load(file.load),
-        _start(file.start),
+        Setup(_body(file.body), _load(file.load), _start(file.start)),
         content,
         _tuple(run.method),
         () if run.step is None else _tuple(run.step),

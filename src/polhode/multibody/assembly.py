@@ -152,3 +152,14 @@ def forces(system: System, q: Pose, u: Motion, t: Any) -> Any:
         for body, (push, twist) in zip(force.bodies, force.loads(view), strict=True):
             total[slots[body]] = total[slots[body]] + jnp.concatenate([push, twist])
     return jnp.stack(total)
+
+
+def singularities(system: System, positions: Any, rotations: Any) -> list[tuple[str, float]]:
+    """Each constraint by name with how near its rows are to having no meaning: 0 there, 1 far away."""
+    found = []
+    for g in system.groups:
+        q, u = (jnp.asarray(positions), jnp.asarray(rotations)), jnp.zeros((system.size, 6))
+        values = over(g, lambda kind, q, u: kind.singular(view_of(kind, q, u, 0.0)), q, u)
+        names = [system.row_names[first].rpartition(".")[0] or system.row_names[first] for first in g.first]
+        found += list(zip(names, np.asarray(values).tolist(), strict=True))
+    return found

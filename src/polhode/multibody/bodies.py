@@ -10,8 +10,8 @@ import numpy as np
 from polhode.algebra import Quaternion
 from polhode.mechanics.body import RigidBody
 from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.mechanics.drawing import Shape
 from polhode.mechanics.state import attitude_of
-from polhode.multibody.shapes import Shape
 
 GROUND = "ground"  # the name of what does not move
 
@@ -30,7 +30,7 @@ class Body:
     attitude: Any = field(default=None, kw_only=True)
     velocity: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
     omega: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
-    shape: Shape = field(default=None, kw_only=True)
+    shape: Shape | tuple[Shape, ...] | None = field(default=None, kw_only=True)
     allow_unphysical: bool = field(default=False, kw_only=True)
 
     tensor: np.ndarray = field(init=False, repr=False, compare=False)

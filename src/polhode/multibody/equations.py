@@ -120,7 +120,10 @@ class Equations:
         change = u_end - self.u
         floor = jnp.sum(momentum(self.system, change) * change, axis=-1)
         kinetic = jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor + 1e-300
-        slip = jnp.einsum("kbi,bi->k", A[rows], w_space) + assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept[rows]]
+        slip = (
+            jnp.einsum("kbi,bi->k", A[rows], w_space)
+            + assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept[rows]]
+        )
         share = Lam[rows] * slip / (rolls @ kinetic)
         return (rolls.T @ share)[:, None] * p_space
 

@@ -84,7 +84,9 @@ class _Between(Applied):
         super().bind(bodies)
         points = {name: numbers(name, getattr(self, name), (3,)) for name in ("at_a", "at_b")}
         if self.a == self.b:
-            raise InputError(f"{type(self).__name__} joins {self.a!r} to itself; it needs two bodies, or one and ground")
+            raise InputError(
+                f"{type(self).__name__} joins {self.a!r} to itself; it needs two bodies, or one and ground"
+            )
         return replace(self, **points)  # type: ignore[type-var]
 
     def _line(self, view: View) -> tuple[Any, Any]:
@@ -149,7 +151,9 @@ class Damper(_Between):
 
     def _pull(self, view: View) -> Any:
         e, _ = self._line(view)
-        return self.coefficient * dot(e, view.point_velocity(self.b, self.at_b) - view.point_velocity(self.a, self.at_a))
+        return self.coefficient * dot(
+            e, view.point_velocity(self.b, self.at_b) - view.point_velocity(self.a, self.at_a)
+        )
 
 
 class _OnOne(Applied):
@@ -236,7 +240,9 @@ class Potential(Applied):
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
         uses, shape = bodies_used(lambda view: self.fn(view, **self.parameters), tuple(bodies))
         if shape != ():
-            raise InputError(f"the function of a Potential must return one number; it returned an array of shape {shape}")
+            raise InputError(
+                f"the function of a Potential must return one number; it returned an array of shape {shape}"
+            )
         return replace(self, uses=uses)
 
     def energy(self, view: View) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -61,6 +61,7 @@ class Halving(Method):
 
         first = (start, none, jnp.asarray(0), jnp.asarray(1), jnp.asarray(0))
         now, report, _, parts, spent = lax.while_loop(unfinished, one, first)
+        now = replace(now, halvings=start.halvings + (parts - 1.0))
         return Step(now, Report(report.converged, spent, report.error), parts)
 
 

@@ -36,5 +36,3 @@ def residuals(system: System, state: State, t: Any = 0.0) -> tuple[Any, Any]:
     """ψ (k,) of every row and φ (k,), 0 on nonholonomic rows; `system.row_names` names them."""
     q = pose(state)
     return assembly.psi(system, q, motion(state), t), assembly.phi(system, q, t)
-
-

@@ -81,14 +81,15 @@ class ThreeFieldLiteral(Method):
         _, f_0, C_0, m_0 = self._fields(system, q, t)
         fbar = 0.5 * (jnp.einsum("kbi,bi->k", C, f) + jnp.einsum("kbi,bi->k", C_0, f_0))
         return Step(
-            State(
-                r,
-                quaternions,
-                u_end[:, :3],
-                u_end[:, 3:],
-                (m * mu - m_0 * state.mu) / h - fbar,  # (M̄μ)' - f̄, the classical multiplier
-                mu,
-                state.lam + 0.5 * h * (state.mu + mu),
+            replace(
+                state,
+                positions=r,
+                quaternions=quaternions,
+                velocities=u_end[:, :3],
+                omegas=u_end[:, 3:],
+                multipliers=(m * mu - m_0 * state.mu) / h - fbar,  # (M̄μ)' - f̄, the classical multiplier
+                mu=mu,
+                lam=state.lam + 0.5 * h * (state.mu + mu),
             ),
             report,
         )

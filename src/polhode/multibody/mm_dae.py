@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -28,9 +28,7 @@ class MMDAE(Method):
 
     def prepare(self, system: System, state: State, t: Any = 0.0) -> State:
         lam = jnp.asarray(state.multipliers) if self.consistent else jnp.zeros(system.rows)
-        return State(
-            state.positions, state.quaternions, state.velocities, state.omegas, state.multipliers, state.mu, lam
-        )
+        return replace(state, lam=lam)
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         N, n = system.size, 6 * system.size
@@ -47,7 +45,9 @@ class MMDAE(Method):
 
         def residual(x: Any, q_end: Any) -> Any:
             u_end, lam = x[:n].reshape(N, 6), x[n:]
-            R_v = in_space(q_end[1], momentum(system, u_end)) - before - 0.5 * h * push(q_end, u_end, lam, t + h)  # (49)
+            R_v = (
+                in_space(q_end[1], momentum(system, u_end)) - before - 0.5 * h * push(q_end, u_end, lam, t + h)
+            )  # (49)
             return jnp.concatenate([R_v.reshape(-1), assembly.psi(system, q_end, u_end, t + h)])  # (50)
 
         def norm(x: Any) -> Any:
@@ -60,4 +60,13 @@ class MMDAE(Method):
         u_end, lam = x[:n].reshape(N, 6), x[n:]
         r, quaternions = carried(state, 0.5 * h * (u + u_end))
         half = 0.5 * (state.lam + lam)
-        return Step(State(r, quaternions, u_end[:, :3], u_end[:, 3:], half, jnp.asarray(state.mu), lam), report)
+        new = replace(
+            state,
+            positions=r,
+            quaternions=quaternions,
+            velocities=u_end[:, :3],
+            omegas=u_end[:, 3:],
+            multipliers=half,
+            lam=lam,
+        )
+        return Step(new, report)

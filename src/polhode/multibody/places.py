@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from polhode.multibody.system import Group, System
 
 
-
 def rows_of(group: Group) -> np.ndarray:
     """(constraints, rows): the rows of each constraint in the system."""
     return np.array(group.first)[:, None] + np.arange(group.rows)

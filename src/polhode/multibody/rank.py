@@ -15,7 +15,9 @@ def weighted(A: Any, masses: Any, inertias: Any) -> np.ndarray:
     k, n, _ = A.shape
     values, vectors = np.linalg.eigh(np.asarray(inertias))
     root = vectors / np.sqrt(values)[:, None, :]
-    W = np.concatenate([A[..., :3] / np.sqrt(np.asarray(masses))[:, None], np.einsum("kbi,bij->kbj", A[..., 3:], root)], -1)
+    W = np.concatenate(
+        [A[..., :3] / np.sqrt(np.asarray(masses))[:, None], np.einsum("kbi,bij->kbj", A[..., 3:], root)], -1
+    )
     W = W.reshape(k, 6 * n)
     length = np.linalg.norm(W, axis=1, keepdims=True)
     return W / np.where(length > 0, length, 1.0)

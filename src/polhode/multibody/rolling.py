@@ -163,7 +163,8 @@ class SphereOnCylinder(_OneBody):
                 f"{named.name!r}: a sphere of radius {radius:g} does not fit in a cylinder of radius {cylinder:g}"
             )
         axis = _unit(f"{named.name!r}: axis", self.axis)
-        return replace(named, radius=np.asarray(radius), cylinder=np.asarray(cylinder), axis=axis)
+        point = numbers(f"{named.name!r}: point", self.point, (3,))
+        return replace(named, radius=np.asarray(radius), cylinder=np.asarray(cylinder), axis=axis, point=point)
 
     def _outward(self, view: View) -> tuple[Any, Any]:
         """The unit vector from the cylinder's axis to the centre, and their distance."""

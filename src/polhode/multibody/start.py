@@ -35,12 +35,18 @@ class Correction:
     psi: np.ndarray  # (k,) before
     redundant: tuple[str, ...]  # rows that follow from others
 
+    @property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        return (self.shift, self.turn, self.velocity, self.omega)
+
     def __str__(self) -> str:
         lines = []
         for i, name in enumerate(self.names):
             sizes = [np.linalg.norm(x[i]) for x in (self.shift, self.turn, self.velocity, self.omega)]
             if max(sizes) > 1e-9:
-                words = [f"{s:.3g} {unit}" for s, unit in zip(sizes, ("m", "rad", "m/s", "rad/s"), strict=True) if s > 1e-9]
+                words = [
+                    f"{s:.3g} {unit}" for s, unit in zip(sizes, ("m", "rad", "m/s", "rad/s"), strict=True) if s > 1e-9
+                ]
                 lines.append(f"{name}: moved by {', '.join(words)}")
         if self.redundant:
             lines.append(f"rows that follow from others: {', '.join(self.redundant)}")
@@ -155,7 +161,9 @@ def _moving(system: System, state: State, t: float) -> State:
     if not np.abs(psi).max() <= 1e3 * _CLOSED * scale:
         every = np.arange(system.rows)
         worst = int(np.argmax(np.abs(psi)))
-        clash = _clash(system, state, t, every, psi) or [system.row_names[i] for i in companions_of(system, state, t, worst)]
+        clash = _clash(system, state, t, every, psi) or [
+            system.row_names[i] for i in companions_of(system, state, t, worst)
+        ]
         raise InputError(
             f"these constraints contradict each other at the start: {', '.join(clash)}; no velocities fulfil them all "
             f"({system.row_names[worst]!r} is off by {psi[worst]:.3g}). Remove or change one of them"

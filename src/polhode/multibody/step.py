@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
+from polhode.multibody.recording import layout, row_of
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 from polhode.multibody.tree import tree
@@ -41,3 +43,33 @@ class Method(ABC):
     @abstractmethod
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         """From `state` at time t to t + h."""
+
+    @property
+    def summary(self) -> str:
+        """A few words for a table: the docstring up to its first full stop or colon."""
+        text = " ".join((type(self).__doc__ or self.name).split())
+        return re.split(r"[.:] ", text)[0].rstrip(".")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Fields that differ from their defaults, by name."""
+        values = {f: getattr(self, f) for f in self.__dataclass_fields__}
+        return {k: v for k, v in values.items() if v != getattr(type(self)(), k)}
+
+    # What the driver asks of a method, besides `step`.
+
+    def begin(self, system: System, state: State) -> State:
+        return self.prepare(system, state)
+
+    def shape(self, state: State) -> tuple[int, ...]:
+        return ()
+
+    def tidied(self, state: State) -> State:
+        return state  # `carried` keeps attitudes at unit length
+
+    def kept(self, system: System, state: State, t: Any) -> Any:
+        return row_of(system, state, t)
+
+    def layout(self, system: System) -> dict[str, tuple[slice, tuple[int, ...]]]:
+        """Where each quantity stands in what is kept."""
+        return layout(system)

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.mechanics.checks import InputError
+from polhode.mechanics.drawing import Plane
 from polhode.multibody import assembly
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
@@ -42,7 +43,8 @@ class System:
     """Bodies that move together. A pytree: it passes through jit, vmap and grad with masses,
     inertias and the parameters of forces and constraints as its numbers.
 
-    `observables` are functions of a view, by name, for results and pictures."""
+    `observables` and `traces` are functions of a view, by name, for results and pictures: a
+    number each, and a point (in space axes) to follow. `ground` and `up` are for pictures only."""
 
     names: Static[tuple[str, ...]]
     masses: Any  # (N,) kg
@@ -54,7 +56,10 @@ class System:
     holonomic: Static[tuple[bool, ...]]  # per row
     redundant: Static[tuple[int, ...]]  # rows that follow from those before them, where the bodies start
     observables: Static[tuple[tuple[str, Callable[[View], Any]], ...]]
+    traces: Static[tuple[tuple[str, Callable[[View], Any]], ...]]  # points to follow
     shapes: Static[tuple[Any, ...]]
+    ground: Static[Plane | None]  # for pictures
+    up: Static[str]
 
     def __init__(
         self,
@@ -63,14 +68,15 @@ class System:
         forces: Sequence[Applied] = (),
         constraints: Sequence[Constraint] = (),
         observables: Mapping[str, Callable[[View], Any]] | None = None,
+        traces: Mapping[str, Callable[[View], Any]] | None = None,
+        ground: Plane | None = None,
+        up: str = "z",
     ) -> None:
         named = _named(bodies)
         bound = [c.bind(named) for c in _each("constraints", constraints, Constraint)]
         labels, holonomic, groups = _gather(bound, tuple(named))
-        for name, fn in (observables or {}).items():
-            if not callable(fn):
-                raise InputError(f"observable {name!r} must be a function of a view; got {fn!r}")
-            bodies_used(fn, tuple(named))
+        _check_functions("observable", observables, (), tuple(named))
+        _check_functions("trace", traces, (3,), tuple(named))
         values = {
             "names": tuple(named),
             "masses": np.array([body.mass for body in bodies], dtype=float),
@@ -82,6 +88,9 @@ class System:
             "holonomic": holonomic,
             "redundant": (),
             "observables": tuple((observables or {}).items()),
+            "traces": tuple((traces or {}).items()),
+            "ground": ground,
+            "up": up,
             "shapes": tuple(body.shape for body in bodies),
         }
         for name, value in values.items():
@@ -122,6 +131,18 @@ class System:
 @jax.jit
 def _rows_at_start(system: System) -> Any:
     return assembly.rows(system, (system.start.positions, system.start.rotations), jnp.asarray(0.0))
+
+
+def _check_functions(
+    what: str, given: Mapping[str, Any] | None, shape: tuple[int, ...], names: tuple[str, ...]
+) -> None:
+    for name, fn in (given or {}).items():
+        if not callable(fn):
+            raise InputError(f"{what} {name!r} must be a function of a view; got {fn!r}")
+        _, found = bodies_used(fn, names)
+        if found != shape:
+            wanted = "one number" if shape == () else "a point, three numbers"
+            raise InputError(f"{what} {name!r} must return {wanted}; its function returned shape {found}")
 
 
 def _named(bodies: Sequence[Body]) -> dict[str, Body]:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from polhode.multibody import assembly
 from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
-from polhode.multibody.moment import carried, in_space, over_mass, pose, posed
+from polhode.multibody.moment import carried, over_mass, pose, posed
 from polhode.multibody.projection import projected
 from polhode.multibody.state import State
 from polhode.multibody.step import Method, Step

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from polhode.mechanics.checks import unknown
-from polhode.problems.base import Parameter, Problem, Setup
+from polhode.problems.base import Parameter, Problem, Setup, SystemSetup
+from polhode.problems.bicycle import BICYCLE
+from polhode.problems.blades import CHAPLYGIN_SLEIGH, KNIFE_EDGE
 from polhode.problems.coulomb_wall import COULOMB_WALL
 from polhode.problems.free_body import BOOK, FREE_BODY
+from polhode.problems.linkages import FOUR_BAR, PENDULUM
 from polhode.problems.non_twisting import NONTWISTING
+from polhode.problems.rolling_disk import ROLLING_DISK
+from polhode.problems.rolling_solids import CHAPLYGIN_BALL, RATTLEBACK
+from polhode.problems.rolling_sphere import ROLLING_SPHERE
 from polhode.problems.tops import FAST_TOP, HEAVY_TOP, SLOW_TOP
 
-PROBLEMS = {p.name: p for p in (FREE_BODY, BOOK, SLOW_TOP, FAST_TOP, COULOMB_WALL, HEAVY_TOP, *NONTWISTING)}
+PROBLEMS = {
+    p.name: p
+    for p in (
+        *(FREE_BODY, BOOK, SLOW_TOP, FAST_TOP, COULOMB_WALL, HEAVY_TOP),
+        *NONTWISTING,
+        *(ROLLING_SPHERE, ROLLING_DISK, BICYCLE),
+        *(CHAPLYGIN_SLEIGH, KNIFE_EDGE, RATTLEBACK, CHAPLYGIN_BALL, PENDULUM, FOUR_BAR),
+    )
+}
 
 
 def problem_of(name: str) -> Problem:
@@ -18,4 +32,4 @@ def problem_of(name: str) -> Problem:
     return PROBLEMS[name]
 
 
-__all__ = ["PROBLEMS", "Parameter", "Problem", "Setup", "problem_of"]
+__all__ = ["PROBLEMS", "Parameter", "Problem", "Setup", "SystemSetup", "problem_of"]

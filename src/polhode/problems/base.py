@@ -11,6 +11,7 @@ import numpy as np
 from polhode.mechanics import InputError, RigidBody, Start
 from polhode.mechanics.checks import nearest, numbers
 from polhode.mechanics.loads import Load
+from polhode.multibody import System
 
 Value = float | tuple[float, ...]
 
@@ -41,6 +42,13 @@ class Setup:
 
 
 @dataclass(frozen=True)
+class SystemSetup:
+    """A problem of several bodies, or of one that rolls, with its parameters filled in."""
+
+    system: System
+
+
+@dataclass(frozen=True)
 class Problem:
     """A system from the papers, and how its paper ran it."""
 
@@ -48,7 +56,7 @@ class Problem:
     title: str
     paper: str
     parameters: tuple[Parameter, ...]
-    make: Callable[..., Setup]
+    make: Callable[..., Setup | SystemSetup]
     step: float
     until: float
     method: str = "imidm"
@@ -64,4 +72,15 @@ class Problem:
         return {name: p.check(given[name]) if name in given else p.default for name, p in known.items()}
 
     def setup(self, **given: Any) -> Setup:
-        return self.make(**self.filled(given))
+        """The body, load and start of a problem about one rotating body."""
+        made = self.make(**self.filled(given))
+        if not isinstance(made, Setup):
+            raise InputError(f"{self.name} is a multibody problem; call system(...) instead of setup(...)")
+        return made
+
+    def system(self, **given: Any) -> System:
+        """The system of a multibody problem, with these parameters."""
+        made = self.make(**self.filled(given))
+        if not isinstance(made, SystemSetup):
+            raise InputError(f"{self.name} is about one rotating body; call setup(...) instead of system(...)")
+        return made.system

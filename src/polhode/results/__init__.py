@@ -11,12 +11,13 @@ _LATER = {  # these import xarray, which takes its time
     "Actor": "scene",
     "Plots": "plots",
     "Scene": "scene",
+    "SystemRun": "system_run",
     "Trail": "scene",
     "animate": "animation",
     "load": "store",
     "save": "store",
 }
-__all__ = ["Actor", "Plots", "Run", "Scene", "Trail", "animate", "load", "save"]
+__all__ = ["Actor", "Plots", "Run", "Scene", "SystemRun", "Trail", "animate", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

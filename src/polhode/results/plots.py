@@ -44,7 +44,7 @@ class Plots:
         """The relative change of the total energy; its parts where there is a potential."""
         d = self._one_body()
         scale = abs(float(d.energy[0])) or 1.0
-        with _Axes(ax, path) as ax:
+        with drawing_on(ax, path) as ax:
             ax.plot(d.t, (d.energy - d.energy[0]) / scale, color=COLOURS[0])
             ax.set(title="Energy", xlabel="t (s)", ylabel="(E − E₀) / |E₀|" if scale != 1.0 else "E − E₀ (J)")
             return ax.figure
@@ -52,7 +52,7 @@ class Plots:
     def momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The angular momentum in space, which stands still without a torque."""
         d = self._one_body()
-        with _Axes(ax, path) as ax:
+        with drawing_on(ax, path) as ax:
             for axis, colour in zip("xyz", COLOURS, strict=False):
                 ax.plot(d.t, d.spatial_momentum.sel(axis=axis), color=colour, label=f"π {axis}")
             ax.set(title="Spatial angular momentum", xlabel="t (s)", ylabel="kg m²/s")
@@ -62,7 +62,7 @@ class Plots:
     def material_momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The angular momentum in body components; of a free non-twisting body all three stand still."""
         d = self._one_body()
-        with _Axes(ax, path) as ax:
+        with drawing_on(ax, path) as ax:
             for k, (axis, colour) in enumerate(zip("xyz", COLOURS, strict=False), 1):
                 ax.plot(d.t, d.momentum.sel(axis=axis), color=colour, label=f"Π{k}")
             ax.set(title="Material angular momentum", xlabel="t (s)", ylabel="kg m²/s")
@@ -75,7 +75,7 @@ class Plots:
         w, x, y, z = (d.attitude.sel(quaternion=c).values for c in "wxyz")
         d3 = 2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)
         u, v = np.mgrid[0 : 2 * np.pi : 41j, 0 : np.pi : 21j]
-        with _Axes(ax, path, projection="3d") as ax:
+        with drawing_on(ax, path, projection="3d") as ax:
             ball = np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)
             ax.plot_surface(*ball, color="#cfe0ee", alpha=0.35, linewidth=0)
             ax.plot(*d3, color=COLOURS[1], linewidth=1.2)
@@ -89,7 +89,7 @@ class Plots:
         d = self._one_body()
         w, x, y, z = (d.attitude.sel(quaternion=c) for c in "wxyz")
         heights = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
-        with _Axes(ax, path) as ax:
+        with drawing_on(ax, path) as ax:
             for k, (height, colour) in enumerate(zip(heights, COLOURS, strict=False), 1):
                 ax.plot(d.t, height, color=colour, label=f"body axis {k}")
             ax.set(title="Height of the body axes (R₃ⱼ)", xlabel="t (s)", ylim=(-1.05, 1.05))
@@ -106,7 +106,7 @@ class Plots:
         u, v = np.mgrid[0 : 2 * np.pi : 41j, 0 : np.pi : 21j]
         ball = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1)
         surface = (ball * semi_axes) @ axes.T
-        with _Axes(ax, path, projection="3d") as ax:
+        with drawing_on(ax, path, projection="3d") as ax:
             ax.plot_surface(*np.moveaxis(surface, -1, 0), color="#cfe0ee", alpha=0.35, linewidth=0)
             ax.plot(*d.omega.values.T, color=COLOURS[1], linewidth=1.2)
             ax.scatter(*d.omega.values[:1].T, color=COLOURS[6], s=15)
@@ -123,7 +123,7 @@ class Plots:
         return self.dataset
 
 
-class _Axes:
+class drawing_on:  # noqa: N801 (used like a function)
     """Draw on the axes given, or on a figure of its own, saved if a path is given."""
 
     def __init__(self, ax: Any, path: str | Path | None, projection: str | None = None) -> None:

@@ -1,0 +1,51 @@
+"""Methods for systems of bodies, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polhode.mechanics.checks import InputError, unknown
+from polhode.methods.composition import WEIGHTS
+from polhode.multibody.composed import Composed
+from polhode.multibody.halving import Halving
+from polhode.multibody.literal import ThreeFieldLiteral
+from polhode.multibody.mm_dae import MMDAE
+from polhode.multibody.step import Method
+from polhode.multibody.three_field import ThreeField
+
+_PLAIN: dict[str, Method] = {
+    "three-field": ThreeField(),
+    "three-field-literal": ThreeFieldLiteral(),
+    "mm-dae": MMDAE(),
+}
+
+
+def multibody_methods() -> dict[str, Method]:
+    """Those listed; any other name of the form WEIGHTS-NAME or halving-NAME is understood too."""
+    more = ("triple4-three-field", "suzuki4-three-field", "kahan-li6-three-field", "halving-three-field")
+    return _PLAIN | {name: multibody_method_of(name) for name in more}
+
+
+def multibody_method_of(given: Any) -> Method:
+    """A method from its name, or itself."""
+    if isinstance(given, Method):
+        return given
+    if isinstance(given, type) and issubclass(given, Method):
+        return given()
+    if not isinstance(given, str):
+        raise InputError(f"a method for a system is a name, or one of polhode.multibody; got {given!r}")
+    if given in _PLAIN:
+        return _PLAIN[given]
+    if given.startswith("halving-"):
+        return Halving(multibody_method_of(given.removeprefix("halving-")))
+    for prefix, weights in WEIGHTS.items():
+        if given.startswith(f"{prefix}-"):
+            return Composed(weights, multibody_method_of(given.removeprefix(f"{prefix}-")))
+    from polhode.methods import all_methods
+
+    if given in all_methods():
+        raise InputError(
+            f"{given} moves one rotating body; this is a system with positions and constraints. Use one of "
+            f"{', '.join(_PLAIN)}"
+        )
+    raise unknown("method", given, [*_PLAIN, "kahan-li6-three-field", "halving-three-field"])

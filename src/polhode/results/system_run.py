@@ -1,0 +1,208 @@
+"""`SystemRun`: the motion of a multibody system, with names, observables, forces, plots, files, animation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode.algebra import Quaternion
+from polhode.multibody import MultibodyMethod, System
+from polhode.results.run import Observable
+from polhode.simulation import Status
+from polhode.simulation.systems import SystemTrajectory
+
+if TYPE_CHECKING:
+    import xarray
+
+    from polhode.results.system_plots import SystemPlots
+
+
+@dataclass(frozen=True)
+class SystemRun:
+    """What `simulate` returns for a system. Arrays have the samples first, then the bodies or rows."""
+
+    system: System
+    method: MultibodyMethod
+    step: float
+    trajectory: SystemTrajectory
+    recipe: dict[str, Any] | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.trajectory.status is Status.OK
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the samples (s)."""
+        return self.trajectory.steps * self.step
+
+    @property
+    def steps(self) -> int:
+        return int(self.trajectory.steps[-1])
+
+    def _kept(self, name: str) -> np.ndarray:
+        where, shape = self.method.layout(self.system)[name]
+        return self.trajectory.values[:, where].reshape(-1, *shape)
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Of the centres of mass, space axes (m), (samples, bodies, 3)."""
+        return self._kept("positions")
+
+    @property
+    def quaternions(self) -> np.ndarray:
+        """w, x, y, z, body to space, (samples, bodies, 4)."""
+        return self._kept("quaternions")
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Space axes (m/s)."""
+        return self._kept("velocities")
+
+    @property
+    def omegas(self) -> np.ndarray:
+        """Angular velocities, body axes (rad/s)."""
+        return self._kept("omegas")
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """Forces (N) and torques (N m) of the constraint rows, half a step before each sample; 0 at the start."""
+        return self._kept("multipliers")
+
+    @property
+    def kinetic(self) -> np.ndarray:
+        return self._kept("kinetic")
+
+    @property
+    def potential(self) -> np.ndarray:
+        return self._kept("potential")
+
+    @property
+    def energy(self) -> np.ndarray:
+        return self.kinetic + self.potential
+
+    @property
+    def slip(self) -> np.ndarray:
+        """Largest |ψ| of the nonholonomic rows (m/s, rad/s)."""
+        return self._kept("slip")
+
+    @property
+    def gap(self) -> np.ndarray:
+        """Largest |φ| of the holonomic rows (m, rad): how far joints and contacts are apart."""
+        return self._kept("gap")
+
+    @property
+    def halvings(self) -> int:
+        """How many steps were halved because their equations were not solved whole."""
+        return int(self._kept("halvings")[-1])
+
+    @property
+    def attitude(self) -> np.ndarray:
+        """Rotation matrices, (samples, bodies, 3, 3)."""
+        return np.asarray(Quaternion.of(self.quaternions).matrix().array)
+
+    @cached_property
+    def observables(self) -> dict[str, Observable]:
+        values = self._kept("observables")
+        return {name: Observable(values[:, i], "", name) for i, (name, _) in enumerate(self.system.observables)}
+
+    @cached_property
+    def traces(self) -> dict[str, np.ndarray]:
+        """Points that the system says are worth following, by name, (samples, 3): a contact, a tip."""
+        values = self._kept("traces")
+        return {name: values[:, i] for i, (name, _) in enumerate(self.system.traces)}
+
+    @cached_property
+    def angular_momentum(self) -> np.ndarray:
+        """About the origin, space axes, (samples, 3)."""
+        mass, J = np.asarray(self.system.masses), np.asarray(self.system.inertias)
+        spin = np.einsum("nbij,bjk,nbk->ni", self.attitude, J, self.omegas)
+        return spin + np.cross(self.positions, mass[:, None] * self.velocities).sum(axis=1)
+
+    @cached_property
+    def dataset(self) -> xarray.Dataset:
+        """xarray: bodies, rows and observables by name, with units."""
+        from polhode.results.system_dataset import dataset_of
+
+        return dataset_of(self)
+
+    @cached_property
+    def plot(self) -> SystemPlots:
+        """`plot.observables()`, `plot.energy()`, `plot.path()`, `plot.constraints()`, `plot()` for all."""
+        from polhode.results.system_plots import SystemPlots
+
+        return SystemPlots(self.dataset)
+
+    def save(self, path: str | Path) -> Path:
+        """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
+        from polhode.results.store import save
+
+        return save(self.dataset, path)
+
+    def animate(self, path: str | Path, *, title: str = "") -> Path:
+        """A 3D animation in one HTML page that needs no network."""
+        from polhode.results.animation import animate
+        from polhode.results.scenes import scene_of_system
+
+        return animate(scene_of_system(self, title), path)
+
+    def drift(self, values: np.ndarray) -> float:
+        """Largest deviation from the start over the samples, relative to the size at the start."""
+        size = np.linalg.norm(values[0])
+        far = np.abs(values - values[0]) if values.ndim == 1 else np.linalg.norm(values - values[0], axis=-1)
+        return float(far.max() / (size or 1.0))
+
+    def summary(self) -> dict[str, Any]:
+        """The record that `polhode run --json` prints for this run."""
+        momentum = np.einsum("bij,bj->bi", np.asarray(self.system.inertias), self.omegas[-1])
+        one = self.system.size == 1
+
+        def per_body(values: np.ndarray) -> Any:
+            """Of the one body, or a list in the order of `bodies`."""
+            return (values[0] if one else values).tolist()
+
+        return {
+            "method": self.method.name,
+            "step": self.step,
+            "steps": self.steps,
+            "seconds": self.trajectory.seconds,
+            "final": {
+                "t": float(self.t[-1]),
+                "attitude": per_body(self.attitude[-1]),
+                "momentum": per_body(momentum),
+                "omega": per_body(self.omegas[-1]),
+                "position": per_body(self.positions[-1]),
+                "velocity": per_body(self.velocities[-1]),
+                "observables": {name: float(o.values[-1]) for name, o in self.observables.items()},
+            },
+            "bodies": list(self.system.names),
+            "energy": {
+                "start": float(self.energy[0]),
+                "end": float(self.energy[-1]),
+                "drift": self.drift(self.energy),
+            },
+            "spatial_momentum": {"drift": self.drift(self.angular_momentum)},
+            "constraints": {"slip": float(self.slip.max()), "gap": float(self.gap.max())},
+            "halvings": self.halvings,
+            "iterations": self.trajectory.iterations,
+            "ok": self.ok,
+        }
+
+    def __repr__(self) -> str:
+        s = self.summary()
+        return (
+            f"<polhode run: {self.method.name}, {self.system.size} bodies, {self.system.rows} rows, {self.steps} steps of "
+            f"{self.step:g} s to t = {self.t[-1]:g}, {len(self.t)} samples\n"
+            f"  energy drift {s['energy']['drift']:.2e}, slip at most {s['constraints']['slip']:.1e}, gaps at most "
+            f"{s['constraints']['gap']:.1e}, {s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
+            f"  {self.trajectory.status.value}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>{self.dataset._repr_html_()}"
