@@ -231,8 +231,8 @@ class Equations:
         return by_bodies(s, [b[0] for b in blocks]), by_row_and_body(s, [b[1] for b in blocks])
 
     def size(self, d: Any) -> Any:
-        """The largest correction of a velocity, relative to the largest velocity."""
-        return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + _REST)
+        """The largest correction of a velocity, relative to the largest velocity, before or half-way."""
+        return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + _REST)
 
 
 def _rolling_bodies(system: System) -> np.ndarray:
