@@ -58,7 +58,6 @@ class Equations:
         self.A_space = in_space(self.q[1], self.A)
         self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t))
         self.p = in_space(self.q[1], momentum(system, self.u))
-        self.rolls = _rolling_bodies(system)[self.kept]
 
     def rows(self, q: Any, t: Any) -> Any:
         """A of the rows that are enforced; the redundant ones follow."""
@@ -97,9 +96,12 @@ class Equations:
             f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
             f = (self.f + 4.0 * f_mid + f_end) / 6.0
             A = (self.A_space + 4.0 * in_space(mid[1], A_mid) + A_end_space) / 6.0
-            impulse = jnp.einsum("kbi,k->bi", A, Lam) - self._idle(A, Lam, w, u_end, mid)
+            ends = 0.5 * (self.A_space + A_end_space)
+            A = jnp.where(np.array(self.system.holonomic)[self.kept][:, None, None], A, ends)
+            impulse = jnp.einsum("kbi,k->bi", A, Lam)
             if self.both:
                 impulse = impulse - h * in_space(mid[1], self._slope(mid, mean, Gam))
+            impulse = impulse - self._idle(impulse, Lam, Gam, w, u_end, mid, A_mid)
         else:
             f = 0.5 * (self.f + f_end)
             impulse = jnp.einsum("kbi,k->bi", 0.5 * (self.A_space + A_end_space), Lam)
@@ -110,22 +112,16 @@ class Equations:
             psi = psi.at[self.hol].add(self.kappa * phi)
         return balance, psi, phi / h
 
-    def _idle(self, A: Any, Lam: Any, w: Any, u_end: Any, mid: Any) -> Any:
-        """What to take off ĀᵀΛ so that rolling rows do no work along w: a part of the momentum of their bodies."""
-        if not self.rolls.any():
-            return 0.0
-        rows = np.flatnonzero(self.rolls.any(axis=1))
-        rolls = self.rolls[rows]
+    def _idle(self, impulse: Any, Lam: Any, Gam: Any, w: Any, u_end: Any, mid: Any, A_mid: Any) -> Any:
+        """What to take off the impulse of the rows so that they do no work but that of drives: a part of
+        the momentum. The kinetic energy grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ), and drives bring -Λ·(∂ψ/∂t)."""
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
         change = u_end - self.u
-        floor = jnp.sum(momentum(self.system, change) * change, axis=-1)
-        kinetic = jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor + 1e-300
-        slip = (
-            jnp.einsum("kbi,bi->k", A[rows], w_space)
-            + assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept[rows]]
-        )
-        share = Lam[rows] * slip / (rolls @ kinetic)
-        return (rolls.T @ share)[:, None] * p_space
+        work = jnp.sum(impulse * w_space) + Lam @ assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept]
+        if self.both:
+            work = work - Gam @ jnp.einsum("kbi,bi->k", A_mid[self.hol], change)
+        floor = jnp.sum(momentum(self.system, change) * change)
+        return p_space * (work / (jnp.sum(p_space * w_space) + _SLOW * floor + 1e-300))
 
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""
@@ -233,16 +229,6 @@ class Equations:
     def size(self, d: Any) -> Any:
         """The largest correction of a velocity, relative to the largest velocity, before or half-way."""
         return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + _REST)
-
-
-def _rolling_bodies(system: System) -> np.ndarray:
-    """(k, N): 1 where a nonholonomic row reads a body."""
-    mask = np.zeros((system.rows, system.size))
-    for g in system.groups:
-        for rows, bodies in zip(rows_of(g), g.bodies, strict=True):
-            for row in rows[g.kind.holonomic :]:
-                mask[row, list(bodies)] = 1.0
-    return mask
 
 
 def _block_diagonal(blocks: Any, sign: float) -> Any:

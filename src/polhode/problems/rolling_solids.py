@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from polhode.algebra import exp
 from polhode.mechanics.drawing import Axes, Ellipsoid, Plane, Sphere
 from polhode.multibody import Body, Gravity, Holonomic, Nonholonomic, RollingSphere, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
@@ -32,7 +33,7 @@ def _not_slipping(view: View, squares: Any, offset: Any) -> Any:
 @cache
 def _rattleback(
     spin: float,
-    rock: float,
+    tilt: float,
     semi_axes: tuple[float, ...],
     offset: float,
     mass: float,
@@ -43,10 +44,13 @@ def _rattleback(
     squares = np.array(semi_axes) ** 2
     J = np.diag(moments)
     J[0, 1] = J[1, 0] = product
-    omega = np.array([rock, 0.0, spin])
-    down = np.array([0.0, 0.0, offset - semi_axes[2]])
+    attitude = exp((tilt, 0.0, 0.0))
+    R, omega = attitude.matrix().array, np.array([0.0, 0.0, spin])
+    low = squares * R[2]
+    arm = R @ (np.array([0.0, 0.0, offset]) - low / np.sqrt(R[2] @ low))
     stone = Body(
-        "stone", mass, J, position=-down, velocity=-np.cross(omega, down), omega=omega,
+        "stone", mass, J, position=(0.0, 0.0, -arm[2]), attitude=attitude,
+        velocity=-np.cross(R @ omega, arm), omega=omega,
         shape=(Ellipsoid(semi_axes, (0.0, 0.0, offset)), Axes(0.6 * max(semi_axes))),
     )  # fmt: skip
     contact = {"squares": squares, "offset": np.asarray(offset)}
@@ -105,7 +109,7 @@ RATTLEBACK = Problem(
     "three-field",
     (
         Parameter("spin", -5.0, "rad/s", "about the vertical; -5 turns back, +5 goes on"),
-        Parameter("rock", 0.01, "rad/s", "about the long axis, at the start"),
+        Parameter("tilt", 0.01, "rad", "about the long axis, at the start"),
         Parameter("semi_axes", (0.2, 0.03, 0.02), "m", "of the ellipsoid"),
         Parameter("offset", 0.01, "m", "of the ellipsoid's centre above the centre of mass"),
         Parameter("mass", 1.0, "kg", ""),

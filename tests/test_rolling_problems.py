@@ -1,0 +1,138 @@
+"""Every multibody problem against its exact or independent reference: order 2, energy, constraints."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.problems import problem_of
+from polhode.references import (
+    bicycle,
+    bicycle_linear,
+    chaplygin_ball,
+    chaplygin_sleigh,
+    four_bar,
+    knife_edge,
+    pendulum,
+    rattleback,
+    rolling_disk,
+    rolling_sphere,
+)
+from polhode.references.bicycle_parameters import Bicycle
+from polhode.results.system_run import SystemRun
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A problem with parameters; the reference's values of some observables at given times."""
+
+    name: str
+    parameters: dict[str, Any]
+    reference: Callable[[Any], dict[str, np.ndarray]]
+    step: float
+    until: float
+    error: float  # of all observables with this step: a bound
+    energy: float  # largest relative drift: a bound
+
+    def __str__(self) -> str:
+        return f"{self.name} {' '.join(f'{k}={v}' for k, v in self.parameters.items())}".strip()
+
+    def run(self, divide: int = 1, method: Any = "three-field") -> SystemRun:
+        n = round(self.until / self.step) * divide
+        system = problem_of(self.name).system(**self.parameters)
+        return ph.simulate(system, method=method, step=self.step / divide, steps=n, every=n // 10)
+
+    def errors(self, run: SystemRun) -> float:
+        exact = self.reference(run.t)
+        return max(float(np.abs(run.observables[name].values - values).max()) for name, values in exact.items())
+
+
+def _fields(motion: Any, *names: str) -> dict[str, np.ndarray]:
+    return {name: getattr(motion, name) for name in names}
+
+
+def _bicycle(speed: float, roll_rate: float) -> Callable[[Any], dict[str, np.ndarray]]:
+    def values(t: Any) -> dict[str, np.ndarray]:
+        m = bicycle.motion(Bicycle(), bicycle.BicycleStart(speed, roll_rate), t)
+        return {
+            "roll": m.coordinates["roll"],
+            "steer": m.coordinates["steer"],
+            "forward_speed": m.speed,
+            "yaw": m.coordinates["yaw"],
+        }
+
+    return values
+
+
+def _disk(theta: float, p: float, q: float, r: float) -> Callable[[Any], dict[str, np.ndarray]]:
+    start = rolling_disk.DiskStart(theta=theta, p=p, q=q, r=r)
+    return lambda t: _fields(
+        rolling_disk.motion(rolling_disk.RollingDisk(), start, t), "theta", "p", "q", "r", "x", "y"
+    )
+
+
+def _ball(t: Any) -> dict[str, np.ndarray]:
+    m = chaplygin_ball.motion(
+        chaplygin_ball.ChaplyginBall(1.0, 0.5, (0.06, 0.08, 0.1)), chaplygin_ball.BallStart((1.0, 2.0, 3.0)), t
+    )
+    K = m.contact_momentum
+    return {"x": m.position[:, 0], "y": m.position[:, 1], "momentum_x": K[:, 0], "momentum_z": K[:, 2]}
+
+
+def _four_bar(t: Any) -> dict[str, np.ndarray]:
+    bar = four_bar.FourBar(1.0, 2.5, 2.0, 2.2, (1.0, 2.0, 1.5))
+    angles = four_bar.motion(bar, t, angle=0.5, rate=0.0).angles
+    return {name: angles[:, i] for i, name in enumerate(("crank", "coupler", "rocker"))}
+
+
+CASES = [  # beside each bound the value measured
+    Compared("rolling-sphere", {}, lambda t: {"z": rolling_sphere.motion(rolling_sphere.RollingSphere(), t).height},
+             0.01, 10.0, 1.1e-4, 1e-10),
+    Compared("rolling-disk", {}, _disk(np.deg2rad(1.0), 0.0, 0.0, -2.25), 0.01, 5.0, 2e-3, 1e-9),
+    Compared("rolling-disk", {"inclination": 0.3, "p0": 0.2, "q0": 1.0, "r0": -2.0}, _disk(0.3, 0.2, 1.0, -2.0),
+             0.01, 3.0, 2e-3, 1e-8),
+    Compared("bicycle", {"speed": 4.6, "roll_rate": 0.5}, _bicycle(4.6, 0.5), 0.01, 5.0, 1e-3, 5e-9),
+    Compared("chaplygin-sleigh", {"speed": -1.0, "spin": 0.5},
+             lambda t: _fields(chaplygin_sleigh.motion(chaplygin_sleigh.ChaplyginSleigh(), chaplygin_sleigh.SleighStart(), t),
+                               "speed", "omega", "heading", "x", "y"), 0.01, 5.0, 1e-3, 1e-11),
+    Compared("knife-edge", {"speed": 0.3, "heading": 0.2},
+             lambda t: _fields(knife_edge.motion(knife_edge.KnifeEdge(slope=0.3),
+                                                 knife_edge.KnifeStart(0.3, 1.0, 0.2), t), "x", "y", "speed"),
+             0.01, 5.0, 1e-4, 1e-10),
+    Compared("rattleback", {}, lambda t: _fields(rattleback.motion(rattleback.Rattleback(), rattleback.RattlebackStart(
+        (0.0, 0.0, -5.0), (np.cos(0.005), np.sin(0.005), 0.0, 0.0)), t), "spin"), 0.0005, 1.5, 1e-2, 1e-8),
+    Compared("chaplygin-ball", {}, _ball, 0.01, 5.0, 1e-3, 1e-12),
+    Compared("pendulum", {"angle": 1.0}, lambda t: _fields(pendulum.motion(
+        pendulum.Pendulum(1.0, 1.0, 0.1), t, angle=1.0), "angle", "rate"), 0.01, 5.0, 2e-3, 1e-7),
+    Compared("four-bar", {}, _four_bar, 0.005, 2.0, 2e-3, 1e-7),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_problem_against_its_reference(case: Compared) -> None:
+    coarse, fine = case.run(), case.run(2)
+    errors = case.errors(coarse), case.errors(fine)
+    assert errors[0] < case.error
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+    assert coarse.drift(coarse.energy) < case.energy
+    assert coarse.gap.max() < 1e-12
+    assert coarse.slip.max() < 1e-11
+    assert coarse.ok
+
+
+@pytest.mark.slow
+def test_bicycle_linearised_at_every_speed() -> None:
+    """The growth of a small roll over a short time, against exp(At) of the published linear model."""
+    from scipy.linalg import expm
+
+    for speed in (1.0, 4.0, 5.0, 8.0):
+        run = ph.simulate(problem_of("bicycle").system(speed=speed, roll_rate=1e-5), step=0.005, until=1.0, every=20)
+        A = bicycle_linear.state_matrix(Bicycle(), speed)
+        exact = np.array([expm(A * t) @ [0.0, 0.0, 1e-5, 0.0] for t in run.t])
+        scale = np.abs(exact[:, :2]).max()
+        assert np.abs(run.observables["roll"].values - exact[:, 0]).max() < 1e-3 * scale
+        assert np.abs(run.observables["steer"].values - exact[:, 1]).max() < 1e-3 * scale
