@@ -21,9 +21,9 @@ from polhode.mechanics.checks import InputError
 def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3, frame: Mat3 | None = None) -> Vec3:
     """T_i = -dU along F skew(e_i), in body components. F is R itself unless a frame is given;
     then it is -rot(Rᵀ ∇U) of Vilmart (8)."""
-    R = jax.tree.map(jnp.asarray, R)
     F = R if frame is None else frame
-    a, b, c = (jax.tree.map(jnp.asarray, F.column(j)) for j in range(3))
+    R, F = jax.tree.unflatten(jax.tree.structure((R, F)), jnp.broadcast_arrays(*jax.tree.leaves((R, F))))
+    a, b, c = (F.column(j) for j in range(3))
     zero = Vec3(*(jnp.zeros_like(entry) for entry in a))
     turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of F skew(e_i)
 

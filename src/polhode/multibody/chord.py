@@ -20,7 +20,7 @@ class Chord:
     to the motion, or has stopped falling below `stalled`: round-off. J is that of the guess, so
     corrections fall by a constant factor of order h."""
 
-    tolerance: float = 1e-14
+    tolerance: float = 1e-15
     stalled: float = 1e-10
     rate: float = 1e-3  # no correction is trusted to be smaller than this part of the one before
     limit: int = 30

@@ -7,9 +7,10 @@ from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.krysl import PAPER as KRYSL
 from polhode.papers.non_twisting import PAPER as NONTWISTING
 from polhode.papers.solfec_top import PAPER as SOLFEC_TOP
+from polhode.papers.three_field import PAPER as THREE_FIELD
 from polhode.papers.vilmart import PAPER as VILMART
 
-PAPERS = {paper.id: paper for paper in (KRYSL, SOLFEC_TOP, VILMART, NONTWISTING)}
+PAPERS = {paper.id: paper for paper in (KRYSL, SOLFEC_TOP, VILMART, NONTWISTING, THREE_FIELD)}
 
 
 def paper_of(name: str) -> Paper:

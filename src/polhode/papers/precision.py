@@ -47,7 +47,8 @@ def measure(method: Method, setup: Setup, until: float, exact: np.ndarray, least
         if bool(block.ok) and bool(run(h, many).ok):
             R = jax.tree.map(np.asarray, block.state.attitude).matrix().array
             errors.append(float(np.abs(R - exact).max()))
-            seconds.append((min(_timed(lambda h=h, many=many: run(h, many)) for _ in range(3)) - calling) * n / many)  # type: ignore[misc]
+            taken = min(_timed(lambda h=h, many=many: run(h, many)) for _ in range(3))  # type: ignore[misc]
+            seconds.append(max(taken - calling, 0.1 * taken) * n / many)
             if errors[-1] < 1e-12 or (len(errors) > 2 and errors[-1] > errors[-2] and errors[-1] < 1e-8):
                 break  # at round-off
         n *= 2
