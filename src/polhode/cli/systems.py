@@ -11,7 +11,17 @@ from rich.table import Table
 def show_systems(title: str, runs: list[Any], console: Console) -> None:
     """How well the motion was kept, and the observables at the end."""
     kept = Table(title=title, title_justify="left")
-    for heading in ("method", "step", "steps", "energy at start", "energy drift", "slip", "gap", "iterations", "seconds"):
+    for heading in (
+        "method",
+        "step",
+        "steps",
+        "energy at start",
+        "energy drift",
+        "slip",
+        "gap",
+        "iterations",
+        "seconds",
+    ):
         kept.add_column(heading, justify="left" if heading == "method" else "right")
     names = list(runs[0].observables)
     ends = Table(title=f"At t = {runs[0].t[-1]:g} s", title_justify="left")

@@ -3,6 +3,7 @@
 from polhode.mechanics import drawing as shapes
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.catalogue import multibody_method_of, multibody_methods
+from polhode.multibody.chord import Chord
 from polhode.multibody.composed import Composed
 from polhode.multibody.constraints import Constraint, Holonomic, Nonholonomic
 from polhode.multibody.forces import Applied, Damper, Force, Gravity, Potential, Spring, Torque
@@ -11,18 +12,20 @@ from polhode.multibody.invariants import angular_momentum, energy, linear_moment
 from polhode.multibody.joints import Ball, Cylindrical, Distance, Fixed, Planar, Prismatic, Revolute, Universal
 from polhode.multibody.literal import ThreeFieldLiteral
 from polhode.multibody.mm_dae import MMDAE
+from polhode.multibody.newton import DenseNewton
 from polhode.multibody.rolling import KnifeEdge, RollingDisk, RollingSphere, SphereOnCylinder
 from polhode.multibody.start import Correction, consistent_start
 from polhode.multibody.state import State
 from polhode.multibody.step import Method as MultibodyMethod
+from polhode.multibody.step import Step
 from polhode.multibody.system import System
 from polhode.multibody.three_field import ThreeField
 from polhode.multibody.view import View
 
 __all__ = [
-    "GROUND", "MMDAE", "Applied", "Ball", "Body", "Composed", "Constraint", "Correction", "Cylindrical", "Damper",
-    "Distance", "Fixed", "Force", "Gravity", "Halving", "Holonomic", "KnifeEdge", "MultibodyMethod", "Nonholonomic",
+    "GROUND", "MMDAE", "Applied", "Ball", "Body", "Chord", "Composed", "Constraint", "Correction", "Cylindrical", "Damper",
+    "DenseNewton", "Distance", "Fixed", "Force", "Gravity", "Halving", "Holonomic", "KnifeEdge", "MultibodyMethod", "Nonholonomic",
     "Planar", "Potential", "Prismatic", "Revolute", "RollingDisk", "RollingSphere", "SphereOnCylinder", "Spring",
-    "State", "System", "ThreeField", "ThreeFieldLiteral", "Torque", "Universal", "View", "angular_momentum",
+    "State", "Step", "System", "ThreeField", "ThreeFieldLiteral", "Torque", "Universal", "View", "angular_momentum",
     "consistent_start", "energy", "linear_momentum", "multibody_method_of", "multibody_methods", "residuals", "shapes",
 ]  # fmt: skip

@@ -46,7 +46,7 @@ class Body:
             body = RigidBody(self.inertia, allow_unphysical=self.allow_unphysical)
             given = {name: numbers(name, getattr(self, name), (3,)) for name in ("position", "velocity", "omega")}
             quaternion = np.asarray(attitude_of(self.attitude).array, dtype=float)
-            shapes = {**{name: v.shape for name, v in given.items()}, "attitude": quaternion.shape[1:] + (3,)}
+            shapes = {**{name: v.shape for name, v in given.items()}, "attitude": (*quaternion.shape[:-1], 3)}
         except InputError as error:
             raise InputError(f"body {self.name!r}: {error}") from error
         for name, shape in shapes.items():

@@ -4,15 +4,18 @@ Unknowns: the mean velocity w that carries the bodies, r⁺ = r + h w and R⁺ =
 step impulse Λ of every row; and Γ of the holonomic ones, by which w differs from the mean of
 the end velocities, ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ with A half-way. Equations, with 𝒜 = diag(1, R):
 
-    𝒜⁺Mϑ⁺ - 𝒜Mϑ = ĀᵀΛ - h ∂(Γ·Aϑ̄)/∂q + h f̄        (44), summed by parts
+    𝒜⁺Mϑ⁺ - 𝒜Mϑ = ĀᵀΛ - h ∂(Γ·Aϑ̄)/∂q + h f̄         (44), summed by parts
     ψ⁺ = 0 on every row                               (45), at the end of the step
     φ⁺ = 0 on holonomic rows
 
 The motion from q to q⁺ is a uniform screw, so velocities in space axes are the constant w
 along it. Ā and f̄ are means along that path (Simpson's rule), which makes Āw the true
 increment of φ and f̄·w that of the potential: the step keeps energy to order h⁴. Rows of ψ
-are not the increment of anything; theirs are corrected along the momentum, so that Λ does
-no work. Each term reads the same from the other end of the step: it is symmetric in time.
+are not the increment of anything; theirs are means of the two ends (which follow a sphere
+in a cylinder five times as closely as means along the path). What work the rows then still do
+is taken off along the momentum, in each part of the system that is held or rolls, which makes
+energy under gravity exact; a part that floats keeps its momentum instead. Each term reads the
+same from the other end of the step: it is symmetric in time.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from polhode.algebra.scalars import stumpff
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross, product, skew, turn_back
 from polhode.multibody.dense import inverse
+from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
 from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_of
 from polhode.multibody.state import State
@@ -52,12 +56,15 @@ class Equations:
         self.both, self.kappa, self.conserving = both, kappa, conserving
         self.kept = system.independent
         self.hol = np.flatnonzero(np.array(system.holonomic, dtype=bool)[self.kept])
+        self.closes = jnp.array(system.holonomic, dtype=bool)[self.kept]
         self.per_mass = mass_inverse(system)
         self.u, self.q = motion(state), pose(state)
         self.A = self.rows(self.q, t)
         self.A_space = in_space(self.q[1], self.A)
         self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t))
         self.p = in_space(self.q[1], momentum(system, self.u))
+        self.anchored, self.row_of = _anchored(system)
+        self.row_of = self.row_of[:, self.kept]
 
     def rows(self, q: Any, t: Any) -> Any:
         """A of the rows that are enforced; the redundant ones follow."""
@@ -95,50 +102,54 @@ class Equations:
             mean = 0.5 * (self.u + u_end)
             f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
             f = (self.f + 4.0 * f_mid + f_end) / 6.0
-            A = (self.A_space + 4.0 * in_space(mid[1], A_mid) + A_end_space) / 6.0
             ends = 0.5 * (self.A_space + A_end_space)
-            A = jnp.where(np.array(self.system.holonomic)[self.kept][:, None, None], A, ends)
+            path = (2.0 * in_space(mid[1], A_mid) + ends) / 3.0
+            A = jnp.where(self.closes[:, None, None], path, ends)
             impulse = jnp.einsum("kbi,k->bi", A, Lam)
             if self.both:
                 impulse = impulse - h * in_space(mid[1], self._slope(mid, mean, Gam))
-            impulse = impulse - self._idle(impulse, Lam, Gam, w, u_end, mid, A_mid)
+            impulse = impulse - self._idle(impulse, x, u_end, mid, A_mid)
         else:
             f = 0.5 * (self.f + f_end)
             impulse = jnp.einsum("kbi,k->bi", 0.5 * (self.A_space + A_end_space), Lam)
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
-        psi = jnp.einsum("kbi,bi->k", A_end, u_end) + assembly.drift(s, end, t + h)[self.kept]
+        psi = jnp.einsum("kbi,bi->k", A_end, u_end) + self._drift(end, t + h)
         phi = assembly.phi(s, end, t + h)[self.kept[self.hol]]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
         return balance, psi, phi / h
 
-    def _idle(self, impulse: Any, Lam: Any, Gam: Any, w: Any, u_end: Any, mid: Any, A_mid: Any) -> Any:
+    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, A_mid: Any) -> Any:
         """What to take off the impulse of the rows so that they do no work but that of drives: a part of
-        the momentum. The kinetic energy grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ), and drives bring -Λ·(∂ψ/∂t)."""
+        the momentum, in each part of the system that is anchored. The kinetic energy grows by
+        w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t)."""
+        if not len(self.anchored):
+            return 0.0
+        w, Lam, Gam = x
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
         change = u_end - self.u
-        work = jnp.sum(impulse * w_space) + Lam @ assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept]
+        work = self.anchored @ jnp.sum(impulse * w_space, axis=-1)
+        work = work + self.row_of @ (Lam * self._drift(mid, self.t + 0.5 * self.h))
         if self.both:
-            work = work - Gam @ jnp.einsum("kbi,bi->k", A_mid[self.hol], change)
-        floor = jnp.sum(momentum(self.system, change) * change)
-        return p_space * (work / (jnp.sum(p_space * w_space) + _SLOW * floor + 1e-300))
+            work = work - self.row_of[:, self.hol] @ (Gam * jnp.einsum("kbi,bi->k", A_mid[self.hol], change))
+        floor = jnp.sum(momentum(self.system, change) * change, axis=-1)
+        kinetic = self.anchored @ (jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor) + 1e-300
+        return (self.anchored.T @ (work / kinetic))[:, None] * p_space
+
+    def _drift(self, q: Any, t: Any) -> Any:
+        return assembly.drift(self.system, q, t)[self.kept]
 
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
-        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""
+        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes, of rows between bodies."""
         s, t = self.system, self.t + 0.5 * self.h
         Gam = jnp.zeros(s.rows).at[self.kept[self.hol]].set(Gam)
 
-        def local(kind: Any, q: Any, u: Any, G: Any) -> Any:
-            def rate(d: Any) -> Any:
-                return jnp.sum(G * assembly.local_rate(kind, assembly.moved(q, d), u, t))
+        def local(at: Local, G: Any) -> Any:
+            if not at.kind.holonomic or len(at.frames) == 1:
+                return at.still
+            return jax.grad(lambda d: jnp.sum(G * at.displaced(d).rate()))(at.still)
 
-            if not kind.holonomic:
-                return jnp.zeros((len(kind.bodies), 6))
-            return jax.grad(rate)(jnp.zeros((len(kind.bodies), 6)))
-
-        return by_body(
-            s, [assembly.over(g, local, mid, mean, Gam[rows_of(g)[:, : g.kind.holonomic]]) for g in s.groups]
-        )
+        return by_body(s, [over(g, local, mid, mean, t, Gam[rows_of(g)[:, : g.kind.holonomic]]) for g in s.groups])
 
     def correction(self) -> Callable[[Any], Any]:
         """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
@@ -146,7 +157,7 @@ class Equations:
         s, h, t = self.system, self.h, self.t
         N, k = s.size, len(self.kept)
         n = 6 * N
-        w, Lam, _ = self.guess()
+        w, _, _ = self.guess()
         u_end = 2.0 * w - self.u
         end = posed(carried(self.state, h * w))
         A_end = self.rows(end, t + h)
@@ -156,16 +167,15 @@ class Equations:
         A_force = 0.5 * (in_space(back, self.A_space) + A_end).reshape(k, n)
         by_q, by_u = self._force_slopes(end, u_end)
         wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
-        by_turn = _block_diagonal(skew(momentum(s, u_end)[:, 3:]), -1.0)  # of R⁺JΩ⁺, seen from R⁺
-        carry = _carry(h, w)
-        K_q = (by_turn - 0.5 * wrench - 0.5 * h * by_q) @ carry
-        D_q = rate[self.kept].reshape(k, n) @ carry
-        M = _masses(s)
-        K = inverse(M - 0.5 * h * by_u + 0.5 * K_q)
-        A_rate = A_end.reshape(k, n)
-        D = A_rate + 0.5 * D_q
+        gyro = _rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
+        carry = _carry(h * w)
+        K_q = h * _carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
+        D_q = h * _carried_by(carry, rate[self.kept].reshape(k, n), N)
+        D_phi = _carried_by(carry, A_end.reshape(k, n)[self.hol], N)
+        K = inverse(_masses(s) - 0.5 * h * by_u + 0.5 * K_q)
+        D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
-            D = D.at[self.hol].add(0.5 * self.kappa * A_rate[self.hol] @ carry)
+            D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
         KA = K @ A_force.T
         S = inverse(D @ KA)
 
@@ -176,21 +186,22 @@ class Equations:
             return Ka + KA @ dLam, dLam
 
         if self.both:
+            # A shift of q⁺ by M⁻¹AᵀδΓ moves ψ⁺ by XδΓ, and δϑ⁺ undoes that: half of it comes back in φ⁺.
             MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
-            Y, Y_Lam = inner(K_q @ MA, D_q @ MA)
-            half = 0.5 * A_rate[self.hol] @ carry / h
-            G = inverse(A_rate[self.hol] @ carry @ MA / h - half @ Y)
+            X = D_q[self.hol] @ MA
+            S_phi = inverse(D_phi @ MA)
 
         def solve(residual: Any) -> Any:
             balance, psi, phi = residual
-            du, dLam = inner(in_space(back, balance).reshape(n), psi)
-            dGam = jnp.zeros(0)
-            dw = 0.5 * du
-            if self.both:
-                dGam = G @ (phi - half @ du)
-                du, dLam = du - Y @ dGam, dLam - Y_Lam @ dGam
-                dw = 0.5 * du + MA @ dGam
-            return dw.reshape(N, 6), dLam, dGam
+            a = in_space(back, balance).reshape(n)
+            du, dLam = inner(a, psi)
+            if not self.both:
+                return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0)
+            dGam = S_phi @ (phi - 0.5 * (D_phi @ du))
+            dGam = dGam + 0.5 * (S_phi @ (X @ dGam))
+            shift = MA @ dGam
+            du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
+            return (0.5 * du + shift).reshape(N, 6), dLam, dGam
 
         return solve
 
@@ -214,16 +225,14 @@ class Equations:
         if not s.groups:
             return 0.0, jnp.zeros((0, s.size, 6))
 
-        def local(kind: Any, q: Any, u: Any, L: Any) -> Any:
+        def local(at: Local, L: Any) -> Any:
             def both(d: Any) -> Any:
-                moved = assembly.moved(q, d)
-                wrench = assembly.local_wrench(kind, moved, L, t)
-                turned = product(jnp.swapaxes(q[1], -1, -2), moved[1])
-                return in_space(turned, wrench), assembly.local_psi(kind, moved, u, t)
+                there = at.displaced(d)
+                return in_space(jnp.eye(3) + skew(d[:, 3:]), there.wrench(L)), there.psi()
 
-            return jax.jacfwd(both)(jnp.zeros((len(kind.bodies), 6)))
+            return jax.jacfwd(both)(at.still)
 
-        blocks = [assembly.over(g, local, end, u, Lam[rows_of(g)]) for g in s.groups]
+        blocks = [over(g, local, end, u, t, Lam[rows_of(g)]) for g in s.groups]
         return by_bodies(s, [b[0] for b in blocks]), by_row_and_body(s, [b[1] for b in blocks])
 
     def size(self, d: Any) -> Any:
@@ -231,26 +240,51 @@ class Equations:
         return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + _REST)
 
 
-def _block_diagonal(blocks: Any, sign: float) -> Any:
+def _anchored(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Bodies (m, N) and rows (m, k) of each part of the system that is held or rolls: what a row ties
+    together is one part. A part that floats keeps its momentum instead, and its energy to order h⁴."""
+    part = np.arange(system.size)
+    held = set()
+    for g in system.groups:
+        for bodies in g.bodies:
+            part[np.isin(part, part[list(bodies)])] = part[bodies[0]]
+    for g in system.groups:
+        held |= {part[bodies[0]] for bodies in g.bodies if len(bodies) == 1 or g.kind.nonholonomic}
+    bodies_of = np.array([part == label for label in sorted(held)], dtype=float).reshape(len(held), system.size)
+    owner = np.zeros(system.rows, dtype=int)
+    for g in system.groups:
+        for rows, bodies in zip(rows_of(g), g.bodies, strict=True):
+            owner[rows] = part[bodies[0]]
+    rows_in = np.array([owner == label for label in sorted(held)], dtype=float).reshape(len(held), system.rows)
+    return bodies_of, rows_in
+
+
+def _rotations(blocks: Any) -> Any:
     """(N, 3, 3) on the rotations of (6N, 6N)."""
+    return _diagonal(jnp.pad(blocks, ((0, 0), (3, 0), (3, 0))))
+
+
+def _diagonal(blocks: Any) -> Any:
+    """(N, 6, 6) on the diagonal of (6N, 6N)."""
     N = blocks.shape[0]
-    padded = jnp.pad(sign * blocks, ((0, 0), (3, 0), (3, 0)))
-    return (padded[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
-
-
-def _masses(system: System) -> Any:
-    N = system.size
-    diagonal = jnp.repeat(jnp.asarray(system.masses), 3).reshape(N, 3, 1) * jnp.eye(3)
-    blocks = jnp.zeros((N, 6, 6)).at[:, :3, :3].set(diagonal).at[:, 3:, 3:].set(jnp.asarray(system.inertias))
     return (blocks[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
 
 
-def _carry(h: Any, w: Any) -> Any:
-    """∂(displacement)/∂w: h on positions, h dexp(-hw) on rotations, (6N, 6N)."""
-    psi = h * w[:, 3:]
-    x = Vec3(psi[:, 0], psi[:, 1], psi[:, 2]).norm2()[:, None, None]
-    S = skew(psi)
-    turn = jnp.eye(3) - stumpff(2, x) * S + stumpff(3, x) * product(S, S)
-    N = w.shape[0]
-    blocks = jnp.zeros((N, 6, 6)).at[:, :3, :3].set(jnp.eye(3)).at[:, 3:, 3:].set(turn)
-    return h * (blocks[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
+def _masses(system: System) -> Any:
+    """M, (6N, 6N)."""
+    moves = jnp.asarray(system.masses)[:, None, None] * jnp.eye(3)
+    blocks = jnp.pad(moves, ((0, 0), (0, 3), (0, 3)))
+    return _diagonal(blocks + jnp.pad(jnp.asarray(system.inertias), ((0, 0), (3, 0), (3, 0))))
+
+
+def _carry(psi: Any) -> Any:
+    """dexp(-ψ) of each rotation ψ, (N, 3, 3): how the end turns when the displacement does."""
+    x = Vec3(psi[:, 3], psi[:, 4], psi[:, 5]).norm2()[:, None, None]
+    S = skew(psi[:, 3:])
+    return jnp.eye(3) - stumpff(2, x) * S + stumpff(3, x) * product(S, S)
+
+
+def _carried_by(carry: Any, slopes: Any, N: int) -> Any:
+    """A derivative by the end pose, (rows, 6N), as one by the displacement that leads there."""
+    parts = slopes.reshape(-1, N, 6)
+    return jnp.concatenate([parts[..., :3], turn_back(carry, parts[..., 3:])], axis=-1).reshape(-1, 6 * N)

@@ -14,7 +14,7 @@ from polhode.mechanics.checks import InputError, numbers, unknown
 from polhode.multibody.arrays import cross, dot, product, skew, turn_back
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.tree import Static, tree
-from polhode.multibody.view import View, bodies_used
+from polhode.multibody.view import View, bodies_used, frame_of
 
 
 class Applied:
@@ -36,6 +36,10 @@ class Applied:
 
     def loads(self, view: View) -> list[tuple[Any, Any]]:
         """(force in space axes, N; torque about the centre of mass in body axes, N m) for each of `bodies`."""
+        raise NotImplementedError
+
+    def everywhere(self) -> Any:
+        """The same for every body of the system, (N, 6), where the force is constant."""
         raise NotImplementedError
 
     def energy(self, view: View) -> Any:
@@ -61,8 +65,8 @@ class Gravity(Applied):
         masses = np.array([body.mass for body in bodies.values()], dtype=float)
         return replace(self, g=numbers("gravity", self.g, (3,)), masses=masses, uses=tuple(bodies))
 
-    def loads(self, view: View) -> list[tuple[Any, Any]]:
-        return [(self.masses[i] * self.g, jnp.zeros(3)) for i in range(len(self.uses))]
+    def everywhere(self) -> Any:
+        return jnp.pad(jnp.asarray(self.masses)[:, None] * self.g, ((0, 0), (0, 3)))
 
     def energy(self, view: View) -> Any:
         return -sum(self.masses[i] * dot(self.g, view.position(body)) for i, body in enumerate(self.uses))
@@ -256,8 +260,8 @@ class Potential(Applied):
         def energy(shift: Any, turn: Any) -> Any:
             moved = [a + d for a, d in zip(r, shift, strict=True)]
             turned = [A + product(A, skew(d)) for A, d in zip(R, turn, strict=True)]
-            slots = {body: i for i, body in enumerate(self.uses)}
-            return self.energy(View(self.uses, slots, (moved, turned), (zero, zero), view.t))
+            at_rest = jnp.zeros(6)
+            return self.energy(View(self.uses, lambda i: frame_of(moved[i], turned[i], at_rest), view.t))
 
         push, twist = jax.grad(energy, argnums=(0, 1))(zero, zero)
         return [(-f, -T) for f, T in zip(push, twist, strict=True)]

@@ -20,8 +20,8 @@ from polhode.solve import Report
 class Halving(Method):
     """Tries h, then twice h/2, then four times h/4, ... until every part is solved, at most `limit` halvings.
 
-    `Step.parts` is the number of parts taken, 1 where nothing was halved; the report is that of the parts together. A step
-    that fails in the smallest parts too is reported as not converged."""
+    `Step.parts` is the number of parts taken, 1 where nothing was halved; the report is that of
+    the parts together. A step that fails in the smallest parts too is reported as not converged."""
 
     base: Method = field(default_factory=ThreeField)
     limit: int = 6

@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 
+from polhode.algebra import Vec3
 from polhode.mechanics.checks import InputError, numbers
-from polhode.multibody.arrays import dot
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint, _no_body
 from polhode.multibody.tree import Static, tree
@@ -52,7 +52,7 @@ class _Joint(Constraint):
         return tuple(name for name in (self.a, self.b) if name != GROUND)
 
     @property
-    def holonomic(self) -> int:  # type: ignore[override]
+    def holonomic(self) -> int:
         return 3 * self.closed + len(self.slides) + len(self.perpendicular)
 
     @property
@@ -104,18 +104,15 @@ class _Joint(Constraint):
         return _local(self.a, at, bodies), _local(self.b, at, bodies)
 
     def phi(self, view: View) -> Any:
-        rows = []
+        rows: list[Any] = []
         if self.closed or self.slides:
-            d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
-            if self.closed:
-                rows.append(d)
-            rows += [dot(d, self._axis(view, "a", i))[None] for i in self.slides]
-        rows += [dot(self._axis(view, "a", i), self._axis(view, "b", j))[None] for i, j in self.perpendicular]
-        return jnp.concatenate(rows)
+            d = view.frame(self.b).point(self.at_b) - view.frame(self.a).point(self.at_a)
+            rows += [*d] if self.closed else [d.dot(self._axis(view, "a", i)) for i in self.slides]
+        return rows + [self._axis(view, "a", i).dot(self._axis(view, "b", j)) for i, j in self.perpendicular]
 
-    def _axis(self, view: View, side: str, i: int) -> Any:
+    def _axis(self, view: View, side: str, i: int) -> Vec3:
         body, triad = (self.a, self.triad_a) if side == "a" else (self.b, self.triad_b)
-        return view.direction(body, triad[..., i])
+        return view.frame(body).direction(triad[:, i])
 
 
 def _rotation(body: str, bodies: Mapping[str, Body]) -> np.ndarray:
@@ -161,7 +158,7 @@ class Ball(_Joint):
 class Fixed(Ball):
     """b is part of a: no freedom."""
 
-    perpendicular: ClassVar = _ALIGNED
+    perpendicular: ClassVar[Any] = _ALIGNED
 
 
 @tree
@@ -169,7 +166,7 @@ class Revolute(_Joint):
     """A hinge: b turns about an axis of a: one freedom. `angle`, a function of time (rad, zero
     at the start), drives it, and leaves none."""
 
-    perpendicular: ClassVar = ((X, Z), (Y, Z))
+    perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
     needs_axis: ClassVar = True
 
     a: Static[str]
@@ -184,11 +181,11 @@ class Revolute(_Joint):
     triad_b: Any = None
 
     @property
-    def holonomic(self) -> int:  # type: ignore[override]
+    def holonomic(self) -> int:
         return 5 + (self.angle is not None)
 
     @property
-    def rheonomic(self) -> bool:  # type: ignore[override]
+    def rheonomic(self) -> bool:
         return self.angle is not None
 
     @property
@@ -201,15 +198,15 @@ class Revolute(_Joint):
             return rows
         # sin of what is left between the angle and its drive: zero, and smooth all the way round
         x_b, f = self._axis(view, "b", X), self.angle(view.t)
-        cosine, sine = dot(self._axis(view, "a", X), x_b), dot(self._axis(view, "a", Y), x_b)
-        return jnp.append(rows, sine * jnp.cos(f) - cosine * jnp.sin(f))
+        cosine, sine = self._axis(view, "a", X).dot(x_b), self._axis(view, "a", Y).dot(x_b)
+        return [*rows, sine * jnp.cos(f) - cosine * jnp.sin(f)]
 
 
 @tree
 class Universal(_Joint):
     """A cross between two shafts: `axis` fixed in a stays perpendicular to `axis_b` fixed in b: two freedoms."""
 
-    perpendicular: ClassVar = ((Z, X),)
+    perpendicular: ClassVar[Any] = ((Z, X),)
     needs_axis: ClassVar = True
 
     a: Static[str]
@@ -242,8 +239,8 @@ class Prismatic(_Joint):
     """b slides along an axis of a without turning: one freedom."""
 
     closed: ClassVar = False
-    slides: ClassVar = (X, Y)
-    perpendicular: ClassVar = _ALIGNED
+    slides: ClassVar[Any] = (X, Y)
+    perpendicular: ClassVar[Any] = _ALIGNED
     needs_axis: ClassVar = True
 
     a: Static[str]
@@ -261,15 +258,15 @@ class Prismatic(_Joint):
 class Cylindrical(Prismatic):
     """b slides along an axis of a and turns about it: two freedoms."""
 
-    perpendicular: ClassVar = ((X, Z), (Y, Z))
+    perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
 
 
 @tree
 class Planar(Prismatic):
     """b moves in a plane of a, normal to `axis`, and turns about the normal: three freedoms."""
 
-    slides: ClassVar = (Z,)
-    perpendicular: ClassVar = ((X, Z), (Y, Z))
+    slides: ClassVar[Any] = (Z,)
+    perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
 
 
 @tree
@@ -290,7 +287,7 @@ class Distance(_Joint):
     triad_b: Any = None
 
     @property
-    def holonomic(self) -> int:  # type: ignore[override]
+    def holonomic(self) -> int:
         return 1
 
     @property
@@ -309,5 +306,5 @@ class Distance(_Joint):
         return replace(bound, length=np.asarray(length))
 
     def phi(self, view: View) -> Any:
-        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
-        return ((dot(d, d) - self.length**2) / (2.0 * self.length))[None]
+        d = view.frame(self.b).point(self.at_b) - view.frame(self.a).point(self.at_a)
+        return [(d.norm2() - self.length**2) / (2.0 * self.length)]

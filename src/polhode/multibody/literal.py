@@ -33,8 +33,8 @@ class ThreeFieldLiteral(Method):
     name: ClassVar[str] = "three-field-literal"
     c: Literal["metric", "translation"] = "translation"
     mu_0: Literal["zero", "velocity"] = "velocity"
-    c_RR: float = 0.0
-    k_RR: float = 0.0
+    c_RR: float = 0.0  # noqa: N815
+    k_RR: float = 0.0  # noqa: N815
     solver: DenseNewton = field(default_factory=DenseNewton)
 
     def prepare(self, system: System, state: State, t: Any = 0.0) -> State:

@@ -13,13 +13,13 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from polhode.algebra import Vec3
 from polhode.mechanics.checks import InputError, numbers, positive
-from polhode.multibody.arrays import cross, dot
 from polhode.multibody.bodies import Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.joints import _unit, triad_about
 from polhode.multibody.tree import Static, tree
-from polhode.multibody.view import View
+from polhode.multibody.view import View, vec
 
 STEEPEST = 1e-6  # a wheel whose axis comes nearer to the normal than this (rad) has no point of contact
 
@@ -45,11 +45,11 @@ class _OnPlane(_OneBody):
     tangents: Any
 
     @property
-    def holonomic(self) -> int:  # type: ignore[override]
+    def holonomic(self) -> int:
         return 1
 
     @property
-    def nonholonomic(self) -> int:  # type: ignore[override]
+    def nonholonomic(self) -> int:
         return 2
 
     @property
@@ -67,16 +67,17 @@ class _OnPlane(_OneBody):
             tangents=triad_about(normal)[:, :2].T,
         )
 
-    def arm(self, view: View) -> Any:
+    def arm(self, view: View) -> Vec3:
         """From the centre of the body to the point of contact, space axes."""
         raise NotImplementedError
 
     def phi(self, view: View) -> Any:
-        return dot(view.position(self.body) + self.arm(view) - self.point, self.normal)[None]
+        return [(view.frame(self.body).r + self.arm(view) - vec(self.point)).dot(vec(self.normal))]
 
     def psi(self, view: View) -> Any:
-        slip = view.velocity(self.body) + cross(view.spin(self.body), self.arm(view))
-        return jnp.stack([dot(slip, self.tangents[0]), dot(slip, self.tangents[1])])
+        body = view.frame(self.body)
+        slip = body.v + body.spin().cross(self.arm(view))
+        return [slip.dot(vec(self.tangents[0])), slip.dot(vec(self.tangents[1]))]
 
 
 @tree
@@ -100,19 +101,18 @@ class RollingDisk(_OnPlane):
         steep = np.linalg.norm(np.cross(bodies[self.body].rotation @ bound.axis, bound.normal))
         if steep < STEEPEST:
             raise InputError(
-                f"{bound.name!r}: the axis of the wheel stands along the normal of the plane, so the wheel lies flat and "
-                "has no point of contact; tilt the wheel"
+                f"{bound.name!r}: the axis of the wheel stands along the normal of the plane, so the wheel lies flat "
+                "and has no point of contact; tilt the wheel"
             )
         return bound
 
-    def arm(self, view: View) -> Any:
-        n = view.direction(self.body, self.axis)
-        u = self.normal - n * dot(n, self.normal)
-        return -self.radius * u / jnp.sqrt(dot(u, u))
+    def arm(self, view: View) -> Vec3:
+        n, k = view.frame(self.body).direction(self.axis), vec(self.normal)
+        u = k - n * n.dot(k)
+        return u * (-self.radius / jnp.sqrt(u.norm2()))
 
     def singular(self, view: View) -> Any:
-        c = cross(view.direction(self.body, self.axis), self.normal)
-        return jnp.sqrt(dot(c, c))
+        return view.frame(self.body).direction(self.axis).cross(vec(self.normal)).norm()
 
 
 @tree
@@ -126,8 +126,8 @@ class RollingSphere(_OnPlane):
     name: Static[str] = ""
     tangents: Any = None
 
-    def arm(self, view: View) -> Any:
-        return -self.radius * self.normal
+    def arm(self, view: View) -> Vec3:
+        return vec(self.normal) * -self.radius
 
 
 @tree
@@ -143,11 +143,11 @@ class SphereOnCylinder(_OneBody):
     name: Static[str] = ""
 
     @property
-    def holonomic(self) -> int:  # type: ignore[override]
+    def holonomic(self) -> int:
         return 1
 
     @property
-    def nonholonomic(self) -> int:  # type: ignore[override]
+    def nonholonomic(self) -> int:
         return 2
 
     @property
@@ -166,22 +166,23 @@ class SphereOnCylinder(_OneBody):
         point = numbers(f"{named.name!r}: point", self.point, (3,))
         return replace(named, radius=np.asarray(radius), cylinder=np.asarray(cylinder), axis=axis, point=point)
 
-    def _outward(self, view: View) -> tuple[Any, Any]:
+    def _outward(self, view: View) -> tuple[Vec3, Any]:
         """The unit vector from the cylinder's axis to the centre, and their distance."""
-        d = view.position(self.body) - self.point
-        d = d - self.axis * dot(d, self.axis)
-        rho = jnp.sqrt(dot(d, d))
+        axis = vec(self.axis)
+        d = view.frame(self.body).r - vec(self.point)
+        d = d - axis * d.dot(axis)
+        rho = jnp.sqrt(d.norm2())
         return d / rho, rho
 
     def phi(self, view: View) -> Any:
         _, rho = self._outward(view)
-        return (rho - (self.cylinder - self.radius if self.inside else self.cylinder + self.radius))[None]
+        return [rho - (self.cylinder - self.radius if self.inside else self.cylinder + self.radius)]
 
     def psi(self, view: View) -> Any:
         e1, _ = self._outward(view)
-        arm = self.radius * e1 if self.inside else -self.radius * e1
-        slip = view.velocity(self.body) + cross(view.spin(self.body), arm)
-        return jnp.stack([dot(slip, self.axis), dot(slip, cross(self.axis, e1))])
+        body, axis = view.frame(self.body), vec(self.axis)
+        slip = body.v + body.spin().cross(e1 * (self.radius if self.inside else -self.radius))
+        return [slip.dot(axis), slip.dot(axis.cross(e1))]
 
 
 @tree
@@ -194,7 +195,7 @@ class KnifeEdge(_OneBody):
     name: Static[str] = ""
 
     @property
-    def nonholonomic(self) -> int:  # type: ignore[override]
+    def nonholonomic(self) -> int:
         return 1
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
@@ -203,4 +204,5 @@ class KnifeEdge(_OneBody):
         return replace(named, at=at, normal=_unit(f"{named.name!r}: normal", self.normal))
 
     def psi(self, view: View) -> Any:
-        return dot(view.point_velocity(self.body, self.at), view.direction(self.body, self.normal))[None]
+        body = view.frame(self.body)
+        return [body.point_velocity(self.at).dot(body.direction(self.normal))]

@@ -144,7 +144,8 @@ def _clash(system: System, state: State, t: float, rows: np.ndarray, left: np.nd
     against = null @ (null.T @ left)
     if np.linalg.norm(against) < 0.5 * np.linalg.norm(left):
         return []
-    return [system.row_names[rows[i]] for i in np.flatnonzero(np.abs(against) > 1e-3 * np.abs(against).max())]
+    clash = np.flatnonzero(np.abs(against) > 1e-3 * np.abs(against).max())
+    return [system.row_names[rows[i]] for i in clash] if len(clash) > 1 else []
 
 
 def _moving(system: System, state: State, t: float) -> State:

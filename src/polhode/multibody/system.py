@@ -22,7 +22,7 @@ from polhode.multibody.forces import Applied
 from polhode.multibody.rank import dependent, weighted
 from polhode.multibody.state import State
 from polhode.multibody.tree import Static, tree
-from polhode.multibody.view import View, bodies_used
+from polhode.multibody.view import View, bodies_used, frame_of
 
 
 @tree
@@ -120,8 +120,9 @@ class System:
 
     def view(self, state: State, t: Any) -> View:
         """What users' functions see of a state."""
-        slots = {name: i for i, name in enumerate(self.names)}
-        return View(self.names, slots, (state.positions, state.rotations), (state.velocities, state.omegas), t)
+        R = state.rotations
+        u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
+        return View(self.names, lambda i: frame_of(state.positions[i], R[i], u[i]), t)
 
     def observe(self, state: State, t: Any) -> dict[str, Any]:
         """The observables, by name."""

@@ -1,92 +1,139 @@
-"""`View`: a moment of the motion as users' functions see it, by the names of bodies."""
+"""`View`: a moment of the motion as functions see it, by the names of bodies.
+
+Users' functions ask for arrays. Built-in constraints ask for a `Frame`, whose numbers are
+components: what is differentiated twice in every step then holds no small array at all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from polhode.algebra import Mat3, Vec3
 from polhode.mechanics.checks import InputError, unknown
-from polhode.multibody.arrays import cross, turn
 from polhode.multibody.bodies import GROUND
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One body: position and rotation (body to space), velocity in space axes, Ω in body axes."""
+
+    r: Vec3
+    R: Mat3
+    v: Vec3
+    Omega: Vec3
+
+    def direction(self, s: Any) -> Vec3:
+        """R s."""
+        return self.R @ vec(s)
+
+    def point(self, s: Any) -> Vec3:
+        """r + R s."""
+        return self.r + self.R @ vec(s)
+
+    def spin(self) -> Vec3:
+        """ω = RΩ, space axes."""
+        return self.R @ self.Omega
+
+    def point_velocity(self, s: Any) -> Vec3:
+        """v + R(Ω × s), space axes."""
+        return self.v + self.R @ self.Omega.cross(vec(s))
+
+
+def vec(s: Any) -> Vec3:
+    return s if isinstance(s, Vec3) else Vec3(s[0], s[1], s[2])
+
+
+def frame_of(r: Any, R: Any, u: Any) -> Frame:
+    """From arrays (3,), (3, 3), (6,)."""
+    return Frame(vec(r), Mat3(*(R[i, j] for i in range(3) for j in range(3))), vec(u), vec(u[3:]))
+
+
+_O = Vec3(0.0, 0.0, 0.0)
+_GROUND = Frame(_O, Mat3.identity(), _O, _O)
 
 
 class View:
     """Positions, rotations and velocities of bodies at time `t`. Bodies are named, or
     numbered in the order in which the system lists them; "ground" is at rest at the origin."""
 
-    def __init__(self, names: Sequence[str], slots: dict[str, int], q: Any, u: Any, t: Any) -> None:
+    def __init__(self, names: Sequence[str], frames: Callable[[int], Frame], t: Any) -> None:
         self.t = t
         self._names = tuple(names)
-        self._slots = slots
-        self._r, self._R = q
-        self._v, self._Omega = u
-        self.used: list[str] = []  # in the order in which the function asked
+        self._frames = frames
+        self._seen: dict[str, Frame] = {}
 
-    def _slot(self, body: str | int) -> int | None:
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The bodies that were asked for."""
+        return tuple(name for name in self._names if name in self._seen)
+
+    def frame(self, body: str | int) -> Frame:
+        """All of one body, in components."""
         if isinstance(body, int):
             if not -len(self._names) <= body < len(self._names):
                 raise InputError(f"there is no body number {body}; the system has {len(self._names)}")
             body = self._names[body]
         if body == GROUND:
-            return None
-        if body not in self._slots:
-            raise unknown("body", body, [*self._slots, GROUND])
-        if body not in self.used:
-            self.used.append(body)
-        return self._slots[body]
+            return _GROUND
+        if body not in self._seen:
+            if body not in self._names:
+                raise unknown("body", body, [*self._names, GROUND])
+            self._seen[body] = self._frames(self._names.index(body))
+        return self._seen[body]
 
     def position(self, body: str | int) -> Any:
         """Of the centre of mass, space axes (m)."""
-        i = self._slot(body)
-        return jnp.zeros(3) if i is None else self._r[i]
+        return _array(self.frame(body).r)
 
     def rotation(self, body: str | int) -> Any:
         """R, body to space, 3x3."""
-        i = self._slot(body)
-        return jnp.eye(3) if i is None else self._R[i]
+        return jnp.stack([jnp.asarray(x, dtype=float) for x in self.frame(body).R.entries]).reshape(3, 3)
 
     def velocity(self, body: str | int) -> Any:
         """Of the centre of mass, space axes (m/s)."""
-        i = self._slot(body)
-        return jnp.zeros(3) if i is None else self._v[i]
+        return _array(self.frame(body).v)
 
     def omega(self, body: str | int) -> Any:
         """Ω, angular velocity in body axes (rad/s)."""
-        i = self._slot(body)
-        return jnp.zeros(3) if i is None else self._Omega[i]
+        return _array(self.frame(body).Omega)
 
     def spin(self, body: str | int) -> Any:
         """ω = RΩ, angular velocity in space axes (rad/s)."""
-        return turn(self.rotation(body), self.omega(body))
+        return _array(self.frame(body).spin())
 
     def direction(self, body: str | int, s: Any) -> Any:
         """R s: a direction of the body, in space axes."""
-        return turn(self.rotation(body), jnp.asarray(s, dtype=float))
+        return _array(self.frame(body).direction(s))
 
     def point(self, body: str | int, s: Any) -> Any:
         """r + R s: a point of the body (s in body axes, from the centre of mass), in space."""
-        return self.position(body) + self.direction(body, s)
+        return _array(self.frame(body).point(s))
 
     def point_velocity(self, body: str | int, s: Any) -> Any:
         """v + R(Ω × s), space axes."""
-        s = jnp.asarray(s, dtype=float)
-        return self.velocity(body) + turn(self.rotation(body), cross(self.omega(body), s))
+        return _array(self.frame(body).point_velocity(s))
+
+
+def _array(v: Vec3) -> Any:
+    return jnp.stack([jnp.asarray(x, dtype=float) for x in v])
 
 
 def bodies_used(fn: Callable[[View], Any], names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
     """The bodies that a function asks for, and the shape of what it returns, from one abstract call."""
-    n = len(names)
-    used: list[str] = []
+    used: tuple[str, ...] = ()
 
-    def call(r: Any, R: Any, v: Any, Omega: Any, t: Any) -> Any:
-        view = View(names, {name: i for i, name in enumerate(names)}, (r, R), (v, Omega), t)
+    def call(r: Any, R: Any, u: Any, t: Any) -> Any:
+        nonlocal used
+        view = View(names, lambda i: frame_of(r, R, u), t)
         value = fn(view)
-        used.extend(name for name in names if name in view.used)
+        used = view.used
         return jnp.asarray(value, dtype=float)
 
-    three, nine = jax.ShapeDtypeStruct((n, 3), float), jax.ShapeDtypeStruct((n, 3, 3), float)
-    out = jax.eval_shape(call, three, nine, three, three, jax.ShapeDtypeStruct((), float))
-    return tuple(used), out.shape
+    shapes = [jax.ShapeDtypeStruct(shape, float) for shape in ((3,), (3, 3), (6,), ())]
+    out = jax.eval_shape(call, *shapes)
+    return used, out.shape
