@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -30,7 +31,8 @@ def load(module: str) -> ModuleType:
         # Its build without range checks is the one to compare times with, and is chosen before the first import.
         sys.exudynFast = True  # type: ignore[attr-defined]
     try:
-        return importlib.import_module(module)
+        with contextlib.redirect_stdout(None):  # Exudyn says which build it took
+            return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name != top:
             raise
