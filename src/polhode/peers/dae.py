@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from polhode.peers.constraint_rows import Constraint, cross
+from polhode.peers.constraint_rows import Constraint
 from polhode.references.attitude import matrix
 
 _STEP = 1e-30
@@ -54,8 +54,7 @@ class Equations:
         N, k = len(self.masses), len(self.holonomic)
         r, q, v, Omega, multipliers, stabilisers = np.split(y, np.cumsum([3 * N, 4 * N, 3 * N, 3 * N, k]), -1)
         lead = y.shape[:-1]
-        vectors = (part.reshape(*lead, N, 3) for part in (r, v, Omega))
-        r, v, Omega = vectors
+        r, v, Omega = (part.reshape(*lead, N, 3) for part in (r, v, Omega))
         return _Unknowns(r, q.reshape(*lead, N, 4), v, Omega, multipliers, stabilisers)
 
     def rows(self, r: np.ndarray, R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +89,7 @@ class Equations:
             rate.r - velocity,
             rate.q - _quaternion_rate(now.q, turning),
             rate.v - self.gravity - force / self.masses[:, None],
-            (self.inertias @ rate.Omega[..., None])[..., 0] + cross(now.Omega, momentum) - torque,
+            (self.inertias @ rate.Omega[..., None])[..., 0] + np.cross(now.Omega, momentum) - torque,
         ]
         slip = _times(T, now.v) + _times(Q, now.Omega)
         return np.concatenate([part.reshape(*y.shape[:-1], -1) for part in parts] + [slip, *gaps], -1)
@@ -103,24 +102,22 @@ class Equations:
     def start(self, r: np.ndarray, q: np.ndarray, v: np.ndarray, Omega: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Consistent y, y': v', Ω' and λ solve the equations of motion together with ψ' = 0; η = 0."""
         N, k = len(self.masses), len(self.holonomic)
+        place, speed, multiplier = slice(0, 7 * N), slice(7 * N, 13 * N), slice(13 * N, 13 * N + k)
         y = np.concatenate([np.ravel(part) for part in (r, q, v, Omega)] + [np.zeros(len(self.algebraic))])
         yp = np.zeros_like(y)
-        yp[: 7 * N] = -self.residual(y, yp)[: 7 * N]
-        free = slice(7 * N, 13 * N + k)  # rows of the equations of motion and of ψ; columns v', Ω', λ
+        yp[place] = -self.residual(y, yp)[place]
 
         def equations(x: np.ndarray) -> np.ndarray:
-            """Linear in x = (v', Ω', λ)."""
-            rate, at = np.broadcast_to(yp, (*x.shape[:-1], len(y))).copy(), np.broadcast_to(y, (*x.shape[:-1], len(y)))
-            rate[..., 7 * N : 13 * N] = x[..., : 6 * N]
-            forced = at.copy()
-            forced[..., 13 * N : 13 * N + k] = x[..., 6 * N :]
-            motion = self.residual(forced, rate)[..., 7 * N : 13 * N]
-            slip = self.residual(at + 1j * _STEP * rate, rate)[..., 13 * N : 13 * N + k].imag / _STEP
-            return np.concatenate([motion, slip], -1)
+            """Affine in x = (v', Ω', λ): the equations of motion, and ψ' by a complex step along y'."""
+            at, rate = (np.tile(part, (*x.shape[:-1], 1)) for part in (y, yp))
+            rate[..., speed] = x[..., : 6 * N]
+            slip_rate = self.residual(at + 1j * _STEP * rate, rate)[..., multiplier].imag / _STEP
+            at[..., multiplier] = x[..., 6 * N :]
+            return np.concatenate([self.residual(at, rate)[..., speed], slip_rate], -1)
 
-        offset = equations(np.zeros(6 * N + k))
-        x = np.linalg.solve((equations(np.eye(6 * N + k)) - offset).T, -offset)
-        yp[7 * N : 13 * N], y[13 * N : free.stop] = x[: 6 * N], x[6 * N :]
+        offset = equations(np.zeros((1, 6 * N + k)))
+        x = np.linalg.solve((equations(np.eye(6 * N + k)) - offset).T, -offset[0])
+        yp[speed], y[multiplier] = x[: 6 * N], x[6 * N :]
         return y, yp
 
 
@@ -136,4 +133,4 @@ def _transposed(rows: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
 def _quaternion_rate(q: np.ndarray, Omega: np.ndarray) -> np.ndarray:
     """½ q (0, Ω)."""
     w, u = q[..., :1], q[..., 1:]
-    return 0.5 * np.concatenate([-(u * Omega).sum(-1, keepdims=True), w * Omega + cross(u, Omega)], -1)
+    return 0.5 * np.concatenate([-(u * Omega).sum(-1, keepdims=True), w * Omega + np.cross(u, Omega)], -1)

@@ -1,6 +1,6 @@
-"""Exudyn (Gerstmayr, Multibody System Dynamics 60 (2024) 389-427) on the bicycle and the rolling disk, constant step.
+"""Exudyn (Gerstmayr, Multibody System Dynamics, 2023, doi:10.1007/s11044-023-09937-1) on the bicycle and the disk.
 
-Rigid bodies on Euler parameters, revolute joints, `ObjectJointRollingDisc` for the wheels: the parts of
+At a constant step: rigid bodies on Euler parameters, revolute joints, `ObjectJointRollingDisc` for the wheels: the parts of
 Exudyn's own example of this benchmark. Its rolling joint is a disk on a plane, and constrains velocities
 only, the normal one too; no joint of Exudyn lets a sphere roll inside a cylinder, so that system is not here.
 """

@@ -56,9 +56,7 @@ def disk_motion(
     rolling = RollingWheel(0, disk.radius, up=1.0)
     equations = _equations([disk.mass], inertia[None], -disk.gravity, (rolling,), ggl)
     omega = np.einsum("nij,nj->ni", first.attitude, first.omega)
-    bodies, cost = _run(
-        equations, times, first.position, first.attitude, first.velocity, omega, rtol=rtol, atol=atol
-    )
+    bodies, cost = _run(equations, times, first.position, first.attitude, first.velocity, omega, rtol=rtol, atol=atol)
     return disk_run(disk, bodies, cost)
 
 
@@ -88,9 +86,9 @@ def _bicycle_constraints(bike: bicycle.Bicycle) -> tuple[Constraint, ...]:
     x, y, z = np.eye(3)
     c, s = np.cos(bike.tilt), np.sin(bike.tilt)
     return (
-        Hinge((1, 0), (rear - frame, 0 * rear), y, (x, z)),
-        Hinge((1, 2), (head - frame, head - fork), s * x + c * z, (c * x - s * z, y)),
-        Hinge((2, 3), (front - fork, 0 * front), y, (x, z)),
+        Hinge((1, 0), (rear - frame, 0 * rear), y, np.array([x, z])),
+        Hinge((1, 2), (head - frame, head - fork), s * x + c * z, np.array([c * x - s * z, y])),
+        Hinge((2, 3), (front - fork, 0 * front), y, np.array([x, z])),
         RollingWheel(0, bike.rear_radius, up=-1.0),
         RollingWheel(3, bike.front_radius, up=-1.0),
     )
