@@ -44,7 +44,7 @@ def skew(v: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Hinge:
-    """A ball joint at s_i of body i and s_j of body j, and n of i perpendicular to b and c of j, φ = (R_i n)·(R_j b)."""
+    """A ball joint at s_i of body i and s_j of body j; n of i perpendicular to b and c of j, φ = (R_i n)·(R_j b)."""
 
     bodies: tuple[int, int]
     points: tuple[np.ndarray, np.ndarray]  # s_i, s_j from the centres of mass, body axes, m
@@ -97,7 +97,7 @@ class RollingWheel:
 
 @dataclass(frozen=True)
 class SphereInCylinder:
-    """Body 0, a sphere of radius a, inside a cylinder of radius b around z: A_s = [I, -a skew(e1)], along e1, e2, e3."""
+    """Body 0, a sphere of radius a inside a cylinder of radius b around z: A_s = [I, -a skew(e1)] along e1, e2, e3."""
 
     radius: float
     cylinder_radius: float

@@ -1,8 +1,9 @@
 """Exudyn (Gerstmayr, Multibody System Dynamics, 2023, doi:10.1007/s11044-023-09937-1) on the bicycle and the disk.
 
-At a constant step: rigid bodies on Euler parameters, revolute joints, `ObjectJointRollingDisc` for the wheels: the parts of
-Exudyn's own example of this benchmark. Its rolling joint is a disk on a plane, and constrains velocities
-only, the normal one too; no joint of Exudyn lets a sphere roll inside a cylinder, so that system is not here.
+At a constant step: rigid bodies on Euler parameters, revolute joints, `ObjectJointRollingDisc` for the wheels, as in
+Exudyn's own example of this bicycle. Its rolling joint is a disk on a plane and constrains velocities alone, the
+normal one too. A sphere that rolls inside a cylinder is not here: no joint of Exudyn does that, its contacts of spheres
+are penalties, and a constraint as a user function would be Python called in each iteration, not Exudyn.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ def _sensor(exu: Any, mbs: Any, body: Any, quantity: str) -> Any:
 
 
 def _settings(exu: Any, steps: int, until: float, solver: str, spectral_radius: float) -> Any:
-    """Exudyn's defaults (modified Newton to 1e-8, dense matrices, one thread), but for a constant step, all recorded."""
+    """Exudyn's defaults (modified Newton to 1e-8, dense matrices, one thread) but for a constant step, all recorded."""
     settings = exu.SimulationSettings()
     settings.solution.file.write = False
     settings.solution.sensors.writePeriod = until / steps
