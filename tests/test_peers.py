@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import sys
 
 import numpy as np
@@ -22,7 +23,9 @@ STARTS = [(4.0, 0.05), (4.6, 0.5), (8.0, 0.05)]
 
 @pytest.fixture
 def with_exudyn() -> None:
-    pytest.importorskip("exudyn")
+    # Not importorskip: which build of Exudyn is loaded is decided by who imports it first.
+    if available()["exudyn"] is None:
+        pytest.skip("exudyn is not installed")
 
 
 @pytest.fixture
@@ -72,7 +75,7 @@ def equations(system: str, *, ggl: bool) -> tuple[Equations, tuple[np.ndarray, .
 def test_the_start_of_the_equations_is_consistent(system: str) -> None:
     dae, state = equations(system, ggl=True)
     y, yp = dae.start(*state)
-    assert np.abs(dae.residual(y, yp)).max() < 1e-11  # measured 2e-12 (weights of 800 N), bicycle
+    assert np.abs(dae.residual(y, yp)).max() < 1e-12  # measured 3.4e-14, bicycle
 
 
 @pytest.mark.parametrize("system", ["bicycle", "disk", "sphere"])
@@ -87,7 +90,7 @@ def test_holonomic_rows_are_the_rates_of_their_gaps(system: str) -> None:
     k = len(dae.holonomic)
     slip = free[13 * len(r) : 13 * len(r) + k][dae.holonomic]
     gap_rate = dae.residual(y + 1e-30j * rate, rate)[13 * len(r) + k :].imag / 1e-30
-    np.testing.assert_allclose(gap_rate, slip, atol=1e-14)  # measured 1e-15
+    np.testing.assert_allclose(gap_rate, slip, atol=1e-14)  # measured 2.2e-16
 
 
 def test_the_jacobian_is_that_of_the_residual() -> None:
@@ -95,7 +98,7 @@ def test_the_jacobian_is_that_of_the_residual() -> None:
     y, yp = dae.start(*state)
     J, h = dae.jacobian(y, yp, 50.0), 1e-6 * np.eye(len(y))
     differences = (dae.residual(y + h, yp + 50 * h) - dae.residual(y - h, yp - 50 * h)).T / 2e-6
-    assert np.abs(J - differences).max() < 1e-6 * np.abs(J).max()  # measured 2e-10
+    assert np.abs(J - differences).max() < 1e-9 * np.abs(J).max()  # measured 2.2e-11
 
 
 def test_the_accelerations_of_the_bicycle_are_those_of_its_reduced_equations() -> None:
@@ -105,7 +108,7 @@ def test_the_accelerations_of_the_bicycle_are_those_of_its_reduced_equations() -
     h = 1e-3
     near = bicycle.motion(BIKE, start, 0.3 + h * np.array([-2, -1, 1, 2])).velocity
     slope = np.einsum("i,ibk->bk", [1, -8, 8, -1], near) / (12 * h)
-    np.testing.assert_allclose(dae.unknowns(yp).v, slope, atol=1e-8)  # measured 2e-10 m/s²
+    np.testing.assert_allclose(dae.unknowns(yp).v, slope, atol=1e-9)  # measured 4.9e-11 m/s²
 
 
 @pytest.mark.usefixtures("with_exudyn")
@@ -162,7 +165,7 @@ def test_exudyn_disk(solver: str) -> None:
         errors.append([np.abs(getattr(run, name) - getattr(exact, name)).max() for name in ("theta", "p", "q", "r")])
         assert energy_error(run.energy) < 2e-4  # percent; measured 9.9e-5 and 6.0e-5 at h = 0.01
     assert (np.array(errors[0]) < (1e-4, 2e-4, 5e-4, 2e-5)).all()  # measured at most 8.8e-5, 1.7e-4, 3.8e-4, 1.3e-5
-    np.testing.assert_allclose(np.log2(np.divide(*errors)), 2, atol=0.02)  # measured 2.000 to 2.006
+    np.testing.assert_allclose(np.log2(np.divide(errors[0], errors[1])), 2, atol=0.02)  # measured 2.000 to 2.006
 
 
 @pytest.mark.usefixtures("with_exudyn")
@@ -214,9 +217,9 @@ def test_ida_sphere(ggl: bool) -> None:
     run = sundials.sphere_motion(SPHERE, times, rtol=1e-8, atol=1e-8, ggl=ggl)
     names = ("height", "azimuth", "omega")
     errors = [np.abs(getattr(run, name) - getattr(exact, name)).max() for name in names]
-    assert (np.array(errors) < (1e-5, 1e-5, 1e-4)).all()
-    assert energy_error(run.energy) < 1e-4  # percent
-    assert run.gap.max() < (1e-11 if ggl else 1e-8)  # m
+    assert (np.array(errors) < (1e-5, 1e-5, 1e-4)).all()  # measured at most 3.0e-6, 7.3e-6, 4.2e-5
+    assert energy_error(run.energy) < 1e-4  # percent; measured 1.7e-5
+    assert run.gap.max() < (1e-11 if ggl else 1e-8)  # m; measured 8.3e-13 and 2.7e-9
 
 
 @pytest.mark.usefixtures("with_sundials")
@@ -231,8 +234,7 @@ def test_which_peers_are_installed() -> None:
     found = available()
     assert list(found) == ["exudyn", "scikit-sundae"]
     for module, package in (("exudyn", "exudyn"), ("sksundae", "scikit-sundae")):
-        if found[package] is not None:
-            pytest.importorskip(module)
+        assert (importlib.util.find_spec(module) is not None) == (found[package] is not None)
 
 
 def test_a_missing_peer_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,8 +252,10 @@ def test_the_readings_agree_with_the_references() -> None:
     exact = bicycle.motion(BIKE, start, [0.0, 0.5])
     bodies = runs.Bodies(np.array([0.0, 0.5]), exact.position, exact.velocity, exact.attitude, exact.omega)
     read = runs.bicycle_run(BIKE, bodies, runs.Cost(1, 0.0))
-    np.testing.assert_allclose(read.roll, exact.coordinates["roll"], atol=1e-14)  # measured 1e-16
+    np.testing.assert_allclose(
+        read.roll, exact.coordinates["roll"], atol=1e-14
+    )  # measured 2.8e-17, 4.2e-17, 8.9e-16, 0
     np.testing.assert_allclose(read.steer, exact.coordinates["steer"], atol=1e-14)
     np.testing.assert_allclose(read.speed, exact.speed, atol=1e-13)
     np.testing.assert_allclose(read.energy, exact.energy, rtol=1e-14)
-    assert read.gap.max() < 1e-14
+    assert read.gap.max() < 1e-14  # measured 5.6e-17
