@@ -238,8 +238,9 @@ def test_which_peers_are_installed() -> None:
 
 
 def test_a_missing_peer_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("exudyn", "sksundae", "sksundae.ida"):
+    for module in ("exudyn", "sksundae"):
         monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "sksundae.ida", raising=False)
     with pytest.raises(InputError, match=r"needs exudyn, .* pip install 'polhode\[peers\]'"):
         exudyn.disk_motion(DISK, WOBBLE, step=0.01, until=1.0)
     with pytest.raises(InputError, match=r"needs scikit-sundae, .* pip install 'polhode\[peers\]'"):
