@@ -32,10 +32,11 @@ def load(module: str) -> ModuleType:
         sys.exudynFast = True  # type: ignore[attr-defined]
     try:
         with contextlib.redirect_stdout(None):  # Exudyn says which build it took
-            return importlib.import_module(module)
+            importlib.import_module(top)
     except ModuleNotFoundError as error:
         if error.name != top:
             raise
         raise InputError(
             f"this run needs {PACKAGES[top]}, which is not installed; install it with: pip install 'polhode[peers]'"
         ) from error
+    return importlib.import_module(module)
