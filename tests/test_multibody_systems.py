@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from functools import partial
 from typing import Any
@@ -127,7 +128,7 @@ def order(method: mb.MultibodyMethod, system: mb.System, h: float, n: int, *, ha
     orders = {}
     for name in ("positions", "quaternions", "velocities", "omegas"):
         values = [np.asarray(getattr(s, name)) for s in states]
-        gaps = [np.abs(a - b).max() for a, b in zip(values, values[1:], strict=False)]
+        gaps = [np.abs(a - b).max() for a, b in itertools.pairwise(values)]
         orders[name] = math.log2(gaps[-2] / gaps[-1])
     return orders
 

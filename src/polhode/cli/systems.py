@@ -46,6 +46,6 @@ def show_systems(title: str, runs: list[Any], console: Console) -> None:
     if names:
         console.print(ends)
     print(
-        "Energy drift is the largest relative deviation over the saved samples; slip and gap are the largest residuals\n"
-        "of rolling rows (m/s, rad/s) and of joints and contacts (m, rad). Seconds include compilation."
+        "Energy drift is the largest relative deviation over the saved samples; slip and gap are the largest\n"
+        "residuals of rolling rows (m/s, rad/s) and of joints and contacts (m, rad). Seconds include compilation."
     )

@@ -39,7 +39,7 @@ from polhode.multibody.state import State
 from polhode.multibody.system import System
 
 # A body that is about to stop has no direction of motion. Below this part of the kinetic
-# energy that a step brings, the correction of rolling rows fades.
+# energy that the impulse of a step would give it, the correction that uses this direction fades.
 _SLOW = 1e-6
 
 _REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
@@ -132,7 +132,8 @@ class Equations:
         work = work + self.row_of @ (Lam * self._drift(mid, self.t + 0.5 * self.h))
         if self.both:
             work = work - self.row_of[:, self.hol] @ (Gam * jnp.einsum("kbi,bi->k", A_mid[self.hol], change))
-        floor = jnp.sum(momentum(self.system, change) * change, axis=-1)
+        push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
+        floor = jnp.sum(push * over_mass(self.per_mass, push), axis=-1)
         kinetic = self.anchored @ (jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor) + 1e-300
         return (self.anchored.T @ (work / kinetic))[:, None] * p_space
 

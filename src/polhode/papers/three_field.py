@@ -48,6 +48,11 @@ def variation(motion: SystemRun) -> float:
     return float(100 * np.ptp(motion.energy) / abs(motion.energy[0]))
 
 
+def _digits(where: str, claim: str, printed: str, value: float) -> Check:
+    digits = agreeing_digits(printed, value)
+    return Check(where, claim, printed, f"{value:.6f}", digits == sum(c.isdigit() for c in printed), digits=digits)
+
+
 @cache
 def _critical() -> float:
     return rolling_disk.RollingDisk().critical_speed
@@ -63,13 +68,13 @@ def sphere(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigure]]:
     first = float(long.omegas[0, 0, 0])
     dae = {n: float(np.abs(r.observables["z"].values - z[: len(r.t)]).max()) for n, r in others.items()}
     checks = [
-        Check("5.1", "the first angular velocity ω10", "-20.265", f"{first:.6f}", agreeing_digits("-20.265", first) == 5,
-              digits=agreeing_digits("-20.265", first)),
+        _digits("5.1", "the first angular velocity ω10", "-20.265", first),
         Check("Fig. 2a", "z coincides with the exact harmonic motion over 10 s", "identical",
               f"within {error[:1001].max():.2e} m", bool(error[:1001].max() <= 1.1e-4)),
         Check("Fig. 2c", "z still does at t = 95 to 100 s", "identical", f"within {error.max():.2e} m",
               bool(error.max() <= 1.1e-3)),
-        Check("Fig. 2d", "the energy is preserved", "constant", f"p_E = {variation(long):.1e} %", variation(long) <= 1e-8),
+        Check("Fig. 2d", "the energy is preserved", "constant", f"p_E = {variation(long):.1e} %",
+              variation(long) <= 1e-8),
         Check("Figs 2e, 2f", "with a constant step of 0.01 s, constraints kept", "constant step",
               f"{long.halvings} steps halved; slip at most {long.slip.max():.0e} m/s, gap {long.gap.max():.0e} m",
               long.halvings == 0 and bool(long.slip.max() < 1e-11)),
@@ -84,8 +89,8 @@ def sphere(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigure]]:
         ("(b) height, 10 to 20 s", "t (s)", "z (m)", lines),
         ("(c) height, 95 to 100 s", "t (s)", "z (m)", lines[:2]),
         ("(d) energy", "t (s)", "E − E₀ (J)", [energy_of(long, NEW), *(energy_of(r, n) for n, r in others.items())]),
-        ("(e) error of z", "t (s)", "m", [(NEW, long.t, error),
-                                         *((n, r.t, r.observables["z"].values - z[: len(r.t)]) for n, r in others.items())]),
+        ("(e) error of z", "t (s)", "m", [
+            (NEW, long.t, error), *((n, r.t, r.observables["z"].values - z[: len(r.t)]) for n, r in others.items())]),
         ("(f) slip of the contact", "t (s)", "m/s", [(NEW, long.t, long.slip),
                                                     *((n, r.t, r.slip) for n, r in others.items())]),
     ], log=(4, 5), limits={0: {"xlim": (0, 10)}, 1: {"xlim": (10, 20)}, 2: {"xlim": (95, 100)}, 3: {"xlim": (0, 5)},
@@ -109,12 +114,11 @@ def disk_wobbling(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFi
     curved = {name: _radius(m) for name, m in (("1°", runs[-2.25]), ("0.5°", half))}
     critical = _critical()
     checks = [
-        Check("5.2", "the critical speed of rolling", "1.808", f"{critical:.6f}", agreeing_digits("1.808", critical) == 4,
-              digits=agreeing_digits("1.808", critical)),
+        _digits("5.2", "the critical speed of rolling", "1.808", critical),
         Check("Fig. 4", "virtually indistinguishable from the analytical solution", "identical",
               ", ".join(f"r0 = {r0:g}: θ within {e:.1e}" for r0, e in errors.items()), max(errors.values()) < 0.05,
-              note="of the three r0 only -2.25 is legible; -1.5 and -0.75 are chosen here. The slower the disk the nearer "
-              "it falls to the ground, and the larger the error"),
+              note="of the three r0 only -2.25 is legible; -1.5 and -0.75 are chosen here. The slower the disk the "
+              "nearer it falls to the ground, and the larger the error"),
         Check("Fig. 4", "the variations decrease as |r0| grows", "decrease",
               ", ".join(f"r0 = {r0:g}: θ ranges over {v:.3f}" for r0, v in ranges.items()),
               ranges[-2.25] < ranges[-1.5] < ranges[-0.75]),
@@ -123,7 +127,8 @@ def disk_wobbling(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFi
     ]  # fmt: skip
     histories = panels(2, 2, [
         (f"({letter}) {name}", "t (s)", unit,
-         [("reference", runs[-2.25].t[::20], getattr(exact[-2.25], name)), *(of(m, name, f"r0 = {r0:g}") for r0, m in runs.items())])
+         [("reference", runs[-2.25].t[::20], getattr(exact[-2.25], name)),
+          *(of(m, name, f"r0 = {r0:g}") for r0, m in runs.items())])
         for letter, name, unit in (("a", "theta", "rad"), ("b", "p", "rad/s"), ("c", "q", "rad/s"), ("d", "r", "rad/s"))
     ])  # fmt: skip
     paths = panels(1, 2, [
@@ -188,8 +193,8 @@ def disk_steady(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigu
         ("(d) energy", "t (s)", "E − E₀ (J)", [energy_of(runs[n], n) for n in names]),
     ], equal=(2,))  # fmt: skip
     return checks, [
-        figure(6, "Cyclic motion", "θ₀ = 20°, q₀ = 1 rad/s, step 0.01 s: the working form, the literal reading with two "
-               "choices of c, and MM-DAE with and without what makes it fail.", cyclic),
+        figure(6, "Cyclic motion", "θ₀ = 20°, q₀ = 1 rad/s, step 0.01 s: the working form, the literal reading with "
+               "two choices of c, and MM-DAE with and without what makes it fail.", cyclic),
         figure(7, "Straight rolling", "At 2, 1 and 0.9 times the critical speed.", _rectilinear(straight)),
         figure(8, "Perturbed straight rolling", "p₀ = −0.1 rad/s.", _rectilinear(bent, exact)),
     ]  # fmt: skip
@@ -247,8 +252,8 @@ def _stability() -> list[Check]:
               f"at {low - 0.2:.2f} m/s the growing mode is {weave:.3f}: it oscillates (weave)", abs(weave.imag) < 1e-9,
               expected=False, note=f"first critical speed {low:.4f} m/s"),
         Check("5.3", "above the second it is oscillatory", "oscillatory",
-              f"at {high + 0.5:.2f} m/s the growing mode is {capsize:.3f}: it does not (capsize)", abs(capsize.imag) > 1e-9,
-              expected=False, note=f"second critical speed {high:.4f} m/s"),
+              f"at {high + 0.5:.2f} m/s the growing mode is {capsize:.3f}: it does not (capsize)",
+              abs(capsize.imag) > 1e-9, expected=False, note=f"second critical speed {high:.4f} m/s"),
     ]  # fmt: skip
 
 

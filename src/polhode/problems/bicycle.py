@@ -60,7 +60,8 @@ def _make(
     axle = head - s * (head[2] - front[2]) / s[2]  # the steer axis at the height of the front hub
     saddle = frame + np.array([-0.2, 0.0, -0.1])
     bodies = [
-        body("rear wheel", rear_mass, wheel(rear_inertia), rear, -speed / rear_radius, Disk(rear_radius, _SIDE, spokes=18)),
+        body("rear wheel", rear_mass, wheel(rear_inertia), rear, -speed / rear_radius,
+             Disk(rear_radius, _SIDE, spokes=18)),
         body("rear frame", frame_mass, _tensor(*frame_inertia), frame, 0.0,
              (Rod(rear - frame, saddle - frame, 0.02), Rod(saddle - frame, axle - s * 0.45 - frame, 0.02),
               Rod(rear - frame, axle - s * 0.3 - frame, 0.02), Sphere(0.12, (0.0, 0.0, 0.0)))),

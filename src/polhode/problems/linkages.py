@@ -89,7 +89,7 @@ def _four_bar(
                 velocity=(*(base + length / 2 * speed * across), 0.0),
                 omega=(0.0, 0.0, speed),
                 shape=Rod((-length / 2, 0.0, 0.0), (length / 2, 0.0, 0.0), 0.03 * a),
-            )  # fmt: skip
+            )
         )
     tip, joint = starts[1], starts[2] + c * np.array([np.cos(gamma), np.sin(gamma)])
     return SystemSetup(

@@ -195,8 +195,8 @@ class SystemRun:
     def __repr__(self) -> str:
         s = self.summary()
         return (
-            f"<polhode run: {self.method.name}, {self.system.size} bodies, {self.system.rows} rows, {self.steps} steps of "
-            f"{self.step:g} s to t = {self.t[-1]:g}, {len(self.t)} samples\n"
+            f"<polhode run: {self.method.name}, {self.system.size} bodies, {self.system.rows} rows, {self.steps} steps "
+            f"of {self.step:g} s to t = {self.t[-1]:g}, {len(self.t)} samples\n"
             f"  energy drift {s['energy']['drift']:.2e}, slip at most {s['constraints']['slip']:.1e}, gaps at most "
             f"{s['constraints']['gap']:.1e}, {s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
             f"  {self.trajectory.status.value}>"

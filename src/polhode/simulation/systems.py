@@ -57,13 +57,13 @@ def cause_of_failure(run: Any) -> str | None:
     if turned.max() > 0.9 * np.pi:
         name = run.system.names[int(turned.argmax())]
         return (
-            f"{name!r} turns by {turned.max():.3g} rad in a step, and a step can turn a body by less than π; take a step "
-            f"below {run.step * np.pi / turned.max() / 2:.2g}"
+            f"{name!r} turns by {turned.max():.3g} rad in a step, and a step can turn a body by less than π; take a "
+            f"step below {run.step * np.pi / turned.max() / 2:.2g}"
         )
     for name, nearness in singularities(run.system, run.positions[-1], run.attitude[-1]):
         if nearness < 0.05:
             return (
-                f"{name!r} has come to where its contact has no meaning: the axis of the wheel is {nearness:.2g} rad from "
-                "the normal of the plane, so the wheel lies flat. The motion up to there is kept"
+                f"{name!r} has come to where its contact has no meaning: the axis of the wheel is {nearness:.2g} rad "
+                "from the normal of the plane, so the wheel lies flat. The motion up to there is kept"
             )
     return None
