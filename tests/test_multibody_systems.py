@@ -20,6 +20,11 @@ from polhode.mechanics import InputError
 G = 9.81
 
 
+def roll(view: mb.View) -> Any:
+    R = view.rotation("rear frame")
+    return jnp.arctan2(R[2, 1], R[2, 2])
+
+
 def bicycle(speed: float, roll_rate: float) -> mb.System:
     """Meijaard et al. 2007: z down, x forward, upright and straight."""
     w, c, tilt = 1.02, 0.08, math.pi / 10
@@ -46,7 +51,7 @@ def bicycle(speed: float, roll_rate: float) -> mb.System:
             mb.RollingDisk("rear wheel", rear, normal=down),
             mb.RollingDisk("front wheel", front, normal=down),
         ],
-        observables={"roll": lambda v: jnp.arctan2(v.rotation("rear frame")[2, 1], v.rotation("rear frame")[2, 2])},
+        observables={"roll": roll},
     )
 
 
@@ -133,7 +138,7 @@ def order(method: mb.MultibodyMethod, system: mb.System, h: float, n: int, *, ha
     return orders
 
 
-WHEEL = {"mass": 1.0, "inertia": (0.25, 0.5, 0.25), "position": (0, 0, 1)}
+WHEEL: dict[str, Any] = {"mass": 1.0, "inertia": (0.25, 0.5, 0.25), "position": (0, 0, 1)}
 
 
 @pytest.mark.parametrize(

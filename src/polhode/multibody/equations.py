@@ -53,9 +53,10 @@ class Equations:
         self, system: System, state: State, t: Any, h: Any, *, both: bool, kappa: Any, conserving: bool
     ) -> None:
         self.system, self.state, self.t, self.h = system, state, t, h
-        self.both, self.kappa, self.conserving = both, kappa, conserving
+        self.kappa, self.conserving = kappa, conserving
         self.kept = system.independent
         self.hol = np.flatnonzero(np.array(system.holonomic, dtype=bool)[self.kept])
+        self.both = both and len(self.hol) > 0
         self.closes = jnp.array(system.holonomic, dtype=bool)[self.kept]
         self.per_mass = mass_inverse(system)
         self.u, self.q = motion(state), pose(state)

@@ -52,29 +52,21 @@ class ThreeFieldLiteral(Method):
         def place(x: Any) -> Any:
             return posed(carried(state, 0.5 * h * (u + x[:n].reshape(N, 6))))  # (27)
 
-        def parts(x: Any, q_end: Any) -> Any:
+        per_mass = mass_inverse(system)
+
+        def evaluate(x: Any, q_end: Any) -> tuple[Any, Any]:
             u_end, mu = x[:n].reshape(N, 6), x[n:]
             lam = state.lam + 0.5 * h * (state.mu + mu)  # (28)
             G_end, F_end, end_psi, end_rate = self._sides(system, q_end, u_end, mu, lam, t + h)
             R_v = G_end - G - 0.5 * h * (F + F_end)  # (44)
             R_mu = end_psi - R_psi + 0.5 * h * (R_rate + end_rate)  # (45)
-            return R_v, R_mu
-
-        def residual(x: Any, q_end: Any) -> Any:
-            R_v, R_mu = parts(x, q_end)
-            return jnp.concatenate([R_v.reshape(-1), R_mu])
-
-        def norm(x: Any) -> Any:
-            q_end = place(x)
-            R_v, R_mu = parts(x, q_end)
             _, _, _, m = self._fields(system, q_end, t + h)
-            psi = assembly.psi(system, q_end, x[:n].reshape(N, 6), t + h)
-            back = jnp.swapaxes(q_end[1], -1, -2)
-            R_b = in_space(back, R_v)
-            total = jnp.sum(R_b * over_mass(mass_inverse(system), R_b)) + jnp.sum(R_mu * R_mu / m)  # (47)
-            return jnp.sqrt(jnp.maximum(total, jnp.sum(m * psi * psi)))  # (48)
+            R_b = in_space(jnp.swapaxes(q_end[1], -1, -2), R_v)
+            R_T = jnp.sum(R_b * over_mass(per_mass, R_b)) + jnp.sum(R_mu * R_mu / m)  # (47)
+            R_C = jnp.sum(end_psi * end_psi / m)  # (48): ψᵀM̄ψ, from M̄ψ
+            return jnp.concatenate([R_v.reshape(-1), R_mu]), jnp.sqrt(jnp.maximum(R_T, R_C))
 
-        x, report = self.solver(residual, place, jnp.concatenate([u.reshape(-1), state.mu]), norm)
+        x, report = self.solver(evaluate, place, jnp.concatenate([u.reshape(-1), state.mu]))
         u_end, mu = x[:n].reshape(N, 6), x[n:]
         r, quaternions = carried(state, 0.5 * h * (u + u_end))
         _, f, C, m = self._fields(system, place(x), t + h)

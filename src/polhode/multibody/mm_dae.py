@@ -43,20 +43,18 @@ class MMDAE(Method):
         def place(x: Any) -> Any:
             return posed(carried(state, 0.5 * h * (u + x[:n].reshape(N, 6))))  # (27)
 
-        def residual(x: Any, q_end: Any) -> Any:
+        per_mass = mass_inverse(system)
+
+        def evaluate(x: Any, q_end: Any) -> tuple[Any, Any]:
             u_end, lam = x[:n].reshape(N, 6), x[n:]
-            R_v = (
-                in_space(q_end[1], momentum(system, u_end)) - before - 0.5 * h * push(q_end, u_end, lam, t + h)
-            )  # (49)
-            return jnp.concatenate([R_v.reshape(-1), assembly.psi(system, q_end, u_end, t + h)])  # (50)
+            p_end = in_space(q_end[1], momentum(system, u_end))
+            R_v = p_end - before - 0.5 * h * push(q_end, u_end, lam, t + h)  # (49)
+            psi = assembly.psi(system, q_end, u_end, t + h)  # (50)
+            R_b = in_space(jnp.swapaxes(q_end[1], -1, -2), R_v)
+            size = jnp.sqrt(jnp.sum(R_b * over_mass(per_mass, R_b)) + jnp.sum(psi * psi))
+            return jnp.concatenate([R_v.reshape(-1), psi]), size
 
-        def norm(x: Any) -> Any:
-            q_end = place(x)
-            r = residual(x, q_end)
-            R_b = in_space(jnp.swapaxes(q_end[1], -1, -2), r[:n].reshape(N, 6))
-            return jnp.sqrt(jnp.sum(R_b * over_mass(mass_inverse(system), R_b)) + jnp.sum(r[n:] ** 2))
-
-        x, report = self.solver(residual, place, jnp.concatenate([u.reshape(-1), state.lam]), norm)
+        x, report = self.solver(evaluate, place, jnp.concatenate([u.reshape(-1), state.lam]))
         u_end, lam = x[:n].reshape(N, 6), x[n:]
         r, quaternions = carried(state, 0.5 * h * (u + u_end))
         half = 0.5 * (state.lam + lam)

@@ -26,20 +26,20 @@ class DenseNewton:
     frozen: bool = False
 
     def __call__(
-        self, residual: Callable[[Any, Any], Any], place: Callable[[Any], Any], guess: Any, norm: Callable[[Any], Any]
+        self, evaluate: Callable[[Any, Any], tuple[Any, Any]], place: Callable[[Any], Any], guess: Any
     ) -> tuple[Any, Report]:
-        """`residual(x, place(x))`, zero at the solution; `norm(x)` is what must be below tolerance."""
+        """`evaluate(x, place(x))` is (residual, zero at the solution; its norm)."""
 
         def advance(s: Any) -> Any:
-            x, _, n = s
+            x, residual, _, n = s
             at = place(x)
-            J = jax.jacfwd(lambda x: residual(x, at if self.frozen else place(x)))(x)
-            x = x - jnp.linalg.solve(J, residual(x, at))
-            return x, norm(x), n + 1
+            J = jax.jacfwd(lambda x: evaluate(x, at if self.frozen else place(x))[0])(x)
+            x = x - jnp.linalg.solve(J, residual)
+            return (x, *evaluate(x, place(x)), n + 1)
 
         def unfinished(s: Any) -> Any:
-            _, size, n = s
-            return (size > self.tolerance) & (n < self.limit)
+            _, _, size, n = s
+            return ((size > self.tolerance) | (n == 0)) & (n < self.limit)
 
-        x, size, n = lax.while_loop(unfinished, advance, (guess, jnp.asarray(jnp.inf), jnp.asarray(0)))
+        x, _, size, n = lax.while_loop(unfinished, advance, (guess, *evaluate(guess, place(guess)), jnp.asarray(0)))
         return x, Report(size <= self.tolerance, n, size)

@@ -1,0 +1,148 @@
+"""Joints, drives, forces and users' own constraints: how many freedoms they leave, and that they hold."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from test_multibody_systems import G, run
+
+from polhode import multibody as mb
+
+JOINTS: list[tuple[Any, int, dict[str, Any]]] = [
+    (mb.Fixed, 0, {}),
+    (mb.Ball, 3, {}),
+    (mb.Revolute, 1, {"axis": (1, 2, 2)}),
+    (mb.Universal, 2, {"axis": (0, 0, 1), "axis_b": (1, 1, 0)}),
+    (mb.Prismatic, 1, {"axis": (1, 0, 1)}),
+    (mb.Cylindrical, 2, {"axis": (1, 0, 1)}),
+    (mb.Planar, 3, {"axis": (0, 1, 3)}),
+]
+
+
+def body(name: str, x: float, **more: Any) -> mb.Body:
+    return mb.Body(name, 1.0 + x / 4, (0.2, 0.3, 0.4), position=(x, 0.1, 0.2), **more)
+
+
+@pytest.mark.parametrize(("joint", "freedoms", "options"), JOINTS, ids=[j.__name__ for j, _, _ in JOINTS])
+def test_freedoms_between_two_bodies(joint: Any, freedoms: int, options: dict[str, Any]) -> None:
+    system = mb.System([body("a", 0.0), body("b", 1.0)], constraints=[joint("a", "b", at=(0.5, 0, 0), **options)])
+    assert not system.redundant
+    assert 6 - system.rows == freedoms
+    assert len(set(system.row_names)) == system.rows
+
+
+def test_a_rod_takes_one_freedom() -> None:
+    system = mb.System([body("a", 0.0), body("b", 1.0)], constraints=[mb.Distance("a", "b", at_a=(0, 0.2, 0))])
+    assert system.rows == 1
+
+
+def sway(t: Any) -> Any:
+    return 0.3 * jnp.sin(3.0 * t)
+
+
+@pytest.fixture(scope="module")
+def everything() -> tuple[mb.System, mb.State, dict[str, Any]]:
+    """Every joint at once, each between the ground and a body of its own; a rod, and a drive; with gravity and spin."""
+    bodies, joints = [], []
+    for i, (joint, _, options) in enumerate(JOINTS):
+        name = joint.__name__
+        bodies.append(body(name, float(3 * i), omega=(0.5, 1.0, -0.7), velocity=(0.3, -0.2, 0.1)))
+        joints.append(joint("ground", name, at=(3 * i + 0.5, 0, 0), **options))
+    bodies += [body("rod", 30.0, omega=(1, 2, 3)), body("driven", 40.0)]
+    joints.append(mb.Distance("ground", "rod", at_a=(30, 0, 1), at_b=(0, 0.1, 0)))
+    joints.append(mb.Revolute("ground", "driven", at=(40.5, 0, 0), axis=(0, 0, 1), angle=sway, name="drive"))
+    system = mb.System(bodies, forces=[mb.Gravity((0, 0, -G))], constraints=joints)
+    state, _ = mb.consistent_start(system)
+    return system, state, run(mb.ThreeField(), system, state, 0.01, 100)
+
+
+def test_every_joint_holds(everything: Any) -> None:
+    _, _, out = everything
+    assert out["ok"]
+    assert out["phi"] < 1e-13
+    assert out["psi"] < 1e-11
+
+
+def test_a_drive_drives(everything: Any) -> None:
+    system, _, out = everything
+    i = system.names.index("driven")
+    angle = 2 * math.atan2(out["state"].quaternions[i, 3], out["state"].quaternions[i, 0])
+    assert angle == pytest.approx(float(sway(1.0)), abs=1e-13)
+    assert out["state"].omegas[i, 2] == pytest.approx(0.9 * math.cos(3.0), abs=1e-11)
+
+
+def circle(view: mb.View, radius: Any) -> Any:
+    r = view.position("bead")
+    return jnp.array([jnp.sqrt(r[0] ** 2 + r[2] ** 2) - radius, r[1]])
+
+
+def skate(view: mb.View) -> Any:
+    return view.direction("sleigh", (0, 1, 0)) @ view.point_velocity("sleigh", (-0.3, 0, 0))
+
+
+def test_users_constraints_are_as_good_as_built_in() -> None:
+    """A sleigh with a user's knife edge and with the built-in one: the same bits but for round-off."""
+    sleigh = mb.Body("sleigh", 2.0, (0.1, 0.2, 0.3), omega=(0, 0, 1.5), velocity=(1, 0.45, 0))
+    plane = mb.Planar("ground", "sleigh", at=(0, 0, 0), axis=(0, 0, 1))
+    ends = []
+    for edge in (mb.KnifeEdge("sleigh", at=(-0.3, 0, 0)), mb.Nonholonomic(skate, "edge")):
+        system = mb.System([sleigh], constraints=[plane, edge])
+        out = run(mb.ThreeField(), system, mb.consistent_start(system)[0], 0.02, 500)
+        assert out["ok"]
+        assert out["p_E"] < 1e-9
+        assert out["slip"] < 1e-12
+        ends.append(out["state"].positions)
+    assert np.abs(ends[0] - ends[1]).max() < 1e-10
+
+
+def test_parameters_change_without_compiling() -> None:
+    def system(radius: float) -> mb.System:
+        bead = mb.Body("bead", 1.0, (1, 1, 1), position=(radius, 0, 0))
+        return mb.System([bead], constraints=[mb.Holonomic(circle, "wire", parameters={"radius": radius})])
+
+    one, two = system(1.0), system(2.0)
+    assert str(jax.tree.structure(one)) == str(jax.tree.structure(two))
+
+
+def stretch(view: mb.View, k: Any) -> Any:
+    d = view.point("b", (0.2, 0, 0)) - view.point("a", (0, 0.1, 0))
+    return 0.5 * k * (jnp.sqrt(d @ d) - 0.4) ** 2
+
+
+def test_a_spring_is_its_potential_and_keeps_energy_and_momentum() -> None:
+    bodies = [body("a", 0.0, omega=(1, 2, 0)), body("b", 1.0, omega=(0, -1, 2), velocity=(0, 1, 0))]
+    spring = mb.Spring("a", "b", 30.0, 0.4, at_a=(0, 0.1, 0), at_b=(0.2, 0, 0))
+    out = []
+    for force in (spring, mb.Potential(stretch, parameters={"k": 30.0})):
+        system = mb.System(bodies, forces=[force])
+        first, _ = mb.consistent_start(system)
+        out.append(run(mb.ThreeField(), system, first, 0.01, 1000))
+        change = mb.linear_momentum(system, out[-1]["state"]) - mb.linear_momentum(system, first)
+        assert np.abs(change).max() < 1e-11
+        assert out[-1]["p_E"] < 1e-3
+    assert np.abs(out[0]["state"].positions - out[1]["state"].positions).max() < 1e-9
+
+
+def test_forces_and_torques_in_either_frame() -> None:
+    """A constant force at a point and its torque; a damper takes energy away."""
+    R = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
+    forces = [
+        mb.Force("a", (1, 2, 3), at=(0, 0, 1)),
+        mb.Force("a", lambda v: jnp.array([1.0, 0, 0]), frame="body"),
+        mb.Torque("a", (0, 0, 2), frame="space"),
+        mb.Damper("ground", "a", 5.0, at_a=(-1, 0.1, 0.2)),
+    ]
+    system = mb.System([body("a", 0.0, attitude=R, velocity=(1, 0, 0))], forces=forces)
+    from polhode.multibody import assembly
+    from polhode.multibody.moment import motion, pose
+
+    state, _ = mb.consistent_start(system)
+    f = assembly.forces(system, pose(state), motion(state), 0.0)[0]
+    assert f[:3] == pytest.approx((1 + 0 - 5, 2 + 1, 3), abs=1e-14)
+    # (0, 0, 1) × Rᵀ(1, 2, 3) with Rᵀ(1, 2, 3) = (2, -1, 3), and 2 about z
+    assert f[3:] == pytest.approx((1, 2, 2), abs=1e-14)
