@@ -14,8 +14,9 @@ ROOT = Path(polhode.__file__).parent
 
 # Each part may import those before it; `_startup` and the version may be read by all.
 LAYERS = [
-    ("algebra",), ("solve",), ("mechanics",), ("references",), ("peers",), ("methods",), ("problems",),
-    ("simulation",), ("results",), ("api",), ("inputs", "verify"), ("papers",), ("bench",), ("cli",), ("__main__",),
+    ("algebra",), ("solve",), ("mechanics",), ("references",), ("peers",), ("methods",), ("multibody",),
+    ("problems",), ("simulation",), ("results",), ("api",), ("inputs", "verify"), ("papers",), ("bench",),
+    ("cli",), ("__main__",),
 ]  # fmt: skip
 MAY_NOT = {("problems", "methods"), ("mechanics", "solve")}
 

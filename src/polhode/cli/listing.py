@@ -9,7 +9,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from polhode.mechanics import InputError
 from polhode.methods import Method, all_methods, method_of
+from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.problems import PROBLEMS, problem_of
 
 
@@ -26,7 +28,7 @@ def _table(*headings: str) -> Table:
 
 def show_methods(name: str | None) -> None:
     if name is not None:
-        _show_method(method_of(name))
+        _show_one(name)
         return
     table = _table("method", "order", "energy", "momentum", "top: energy", "top: π₃", "symplectic", "what it is")
     for method in all_methods().values():
@@ -45,7 +47,23 @@ def show_methods(name: str | None) -> None:
     print("exact: to round-off; bounded: oscillates without trend; drifts: moves away. Energy and spatial momentum are")
     print("those of a free body, the next two of the heavy symmetric top. Names combine: strang-, nystrom4- and rkn6-")
     print("take any free method, triple4-, suzuki4-, kahan-li6- and kahan-li8- any symmetric one of order 2.")
-    print("`polhode methods NAME` tells more of one, `polhode audit NAME` measures it.")
+    print("`polhode methods NAME` tells more of one, `polhode audit NAME` measures it.\n")
+    systems = _table("method for systems of bodies", "order", "what it is")
+    for moving in multibody_methods().values():
+        systems.add_row(moving.name, f"{moving.order:g}", moving.summary)
+    _console().print(systems)
+    print("triple4-, suzuki4-, kahan-li6- and kahan-li8- compose any symmetric one; halving- halves steps that fail.")
+
+
+def _show_one(name: str) -> None:
+    try:
+        moving = multibody_method_of(name)
+    except InputError:
+        _show_method(method_of(name))
+        return
+    print(f"{moving.name} ({type(moving).__name__}), order {moving.order:g}, for systems of bodies\n")
+    print(inspect.getdoc(type(moving)))
+    print(f"\nPaper: {moving.paper}")
 
 
 def _show_method(method: Method) -> None:

@@ -42,7 +42,9 @@ def run(
     until: Annotated[float | None, typer.Option("--until", help="Time to stop at (s).")] = None,
     every: Annotated[int | None, typer.Option("--every", help="Save every so many steps.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr, .nc or .csv.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; .html is a 3D animation.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""

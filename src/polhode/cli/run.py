@@ -18,6 +18,7 @@ from polhode.results.system_run import SystemRun
 from polhode.simulation import Status, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
+ANIMATION = ".html"
 
 
 def run_command(
@@ -83,12 +84,12 @@ def _check_places(out: Path | None, plot: Path | None) -> None:
 
         check_ending(out)
     if plot is not None:
-        check_picture(plot)
+        check_picture(plot, (*PICTURES, ANIMATION))
 
 
-def check_picture(plot: Path) -> None:
-    if plot.suffix not in PICTURES:
-        raise InputError(f"--plot draws {', '.join(PICTURES)}; got {str(plot)!r}")
+def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
+    if plot.suffix not in endings:
+        raise InputError(f"--plot draws {', '.join(endings)}; got {str(plot)!r}")
     if plot.is_dir():
         raise InputError(f"{str(plot)!r} is a folder; give the name of a picture")
     from polhode.results.store import check_folder
@@ -101,7 +102,9 @@ def _numbered(out: Path, run: Run | SystemRun, count: int) -> Path:
 
 
 def _draw(case: Case, runs: list[Any], plot: Path) -> None:
-    if len(runs) == 1:
+    if plot.suffix == ANIMATION:
+        runs[-1].animate(plot, title=case.name)
+    elif len(runs) == 1:
         runs[0].plot(plot)
     elif isinstance(runs[0], SystemRun):
         from polhode.results.compare import compare_systems

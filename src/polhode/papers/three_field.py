@@ -13,6 +13,7 @@ from polhode.multibody import MMDAE, ThreeField, ThreeFieldLiteral
 from polhode.multibody.newton import DenseNewton
 from polhode.papers.base import Check, Paper, PaperFigure, Result, agreeing_digits
 from polhode.papers.three_field_figures import contact_of, energy_of, figure, of, panels
+from polhode.papers.three_field_peers import bicycle_lines, disk_lines, note
 from polhode.problems import problem_of
 from polhode.references import bicycle, bicycle_linear, rolling_disk, rolling_sphere
 from polhode.references.bicycle_parameters import Bicycle
@@ -186,15 +187,16 @@ def disk_steady(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigu
               ", ".join(f"{f:g} r_cr: |θ| up to {v:.3f}" for f, v in swing.items()), swing[2.0] < 0.1 < swing[0.9]),
     ]  # fmt: skip
     names = [NEW, "as written", "as written, c from the metric", "MM-DAE, λ₀ = 0", "MM-DAE, tolerance 1e-3", "MM-DAE"]
+    peers = disk_lines(rolling_disk.DiskStart(theta=tilt, q=q0, r=r0), STEP, 50.0)
     cyclic = panels(2, 2, [
-        ("(a) θ", "t (s)", "rad", [of(runs[n], "theta", n) for n in names]),
-        ("(b) r", "t (s)", "rad/s", [of(runs[n], "r", n) for n in names]),
+        ("(a) θ", "t (s)", "rad", [*(of(runs[n], "theta", n) for n in names), *peers["theta"]]),
+        ("(b) r", "t (s)", "rad/s", [*(of(runs[n], "r", n) for n in names), *peers["r"]]),
         ("(c) path of the contact", "x (m)", "y (m)", [contact_of(runs[n], n) for n in names]),
-        ("(d) energy", "t (s)", "E − E₀ (J)", [energy_of(runs[n], n) for n in names]),
+        ("(d) energy", "t (s)", "E − E₀ (J)", [*(energy_of(runs[n], n) for n in names), *peers["energy"]]),
     ], equal=(2,))  # fmt: skip
     return checks, [
         figure(6, "Cyclic motion", "θ₀ = 20°, q₀ = 1 rad/s, step 0.01 s: the working form, the literal reading with "
-               "two choices of c, and MM-DAE with and without what makes it fail.", cyclic),
+               f"two choices of c, and MM-DAE with and without what makes it fail. {note()}", cyclic),
         figure(7, "Straight rolling", "At 2, 1 and 0.9 times the critical speed.", _rectilinear(straight)),
         figure(8, "Perturbed straight rolling", "p₀ = −0.1 rad/s.", _rectilinear(bent, exact)),
     ]  # fmt: skip
@@ -225,6 +227,7 @@ def bicycles(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigure]
                   f"{variation(m):.1e}", variation(m) <= float(printed),
                   note=f"joints closed to {m.gap.max():.0e} m, slip at most {m.slip.max():.0e} m/s"),
         ]  # fmt: skip
+        peers = bicycle_lines(speed, roll_rate, STEP, 20.0)
         reference = {"forward_speed": exact.speed, **{n: exact.coordinates[n] for n in ("roll", "steer")}}
         content = [
             (
@@ -235,9 +238,9 @@ def bicycles(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigure]
             )
             for letter, n, unit in (("a", "forward_speed", "m/s"), ("b", "roll", "rad"), ("c", "steer", "rad"))
         ]
-        drawn = panels(2, 2, [*content, ("(d) energy", "t (s)", "E − E₀ (J)", [energy_of(m, NEW)])])  # fmt: skip
+        drawn = panels(2, 2, [*content, ("(d) energy", "t (s)", "E − E₀ (J)", [energy_of(m, NEW), *peers["energy"]])])  # fmt: skip
         figures.append(
-            figure(number, f"Bicycle at {speed:g} m/s", f"Roll rate {roll_rate:g} rad/s at the start.", drawn)
+            figure(number, f"Bicycle at {speed:g} m/s", f"Roll rate {roll_rate:g} rad/s at the start. {note()}", drawn)
         )
     return checks + _stability(), figures
 

@@ -119,6 +119,13 @@ class Run:
 
         return save(self.dataset, path)
 
+    def animate(self, path: str | Path, *, title: str = "") -> Path:
+        """A 3D animation in one HTML page that needs no network: the ellipsoid of inertia, turning."""
+        from polhode.results.animation import animate
+        from polhode.results.scenes import scene_of_body
+
+        return animate(scene_of_body(self, title), path)
+
     def drift(self, values: np.ndarray) -> float:
         """Largest deviation from the start over the samples, relative to the size at the start."""
         start = values[0]
