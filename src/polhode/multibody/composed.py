@@ -31,6 +31,10 @@ class Composed(Method):
         return f"{self.weights.name}-{self.base.name}"
 
     @property
+    def summary(self) -> str:
+        return f"{len(self.weights.fractions)} steps of {self.base.name} in one"
+
+    @property
     def paper(self) -> str:  # type: ignore[override]
         return self.weights.paper
 

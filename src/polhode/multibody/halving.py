@@ -31,6 +31,10 @@ class Halving(Method):
         return f"halving-{self.base.name}"
 
     @property
+    def summary(self) -> str:
+        return f"{self.base.name}, with steps halved where their equations are not solved"
+
+    @property
     def order(self) -> int:  # type: ignore[override]
         return self.base.order
 

@@ -234,11 +234,12 @@ def bicycles(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigure]
                 f"({letter}) {n.replace('_', ' ')}",
                 "t (s)",
                 unit,
-                [("reference", m.t[::50], reference[n]), of(m, n, NEW)],
+                [("reference", m.t[::50], reference[n]), of(m, n, NEW), *peers[n]],
             )
             for letter, n, unit in (("a", "forward_speed", "m/s"), ("b", "roll", "rad"), ("c", "steer", "rad"))
         ]
-        drawn = panels(2, 2, [*content, ("(d) energy", "t (s)", "E − E₀ (J)", [energy_of(m, NEW), *peers["energy"]])])  # fmt: skip
+        content.append(("(d) energy", "t (s)", "E − E₀ (J)", [energy_of(m, NEW), *peers["energy"]]))
+        drawn = panels(2, 2, content)
         figures.append(
             figure(number, f"Bicycle at {speed:g} m/s", f"Roll rate {roll_rate:g} rad/s at the start. {note()}", drawn)
         )

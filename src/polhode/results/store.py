@@ -7,12 +7,14 @@ leaves what was there before.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import shutil
 import tempfile
 import uuid
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -129,18 +131,17 @@ def _plain(value: Any) -> Any:
 
 def _write_csv(dataset: xarray.Dataset, path: Path) -> None:
     """A comment line with everything that is not a column, then columns with all digits."""
-    if any(dim not in ("t", "axis", "quaternion") for dim in dataset.dims):
+    labels = {str(d): [str(v) for v in dataset[d].values] for d in dataset.dims if d != "t" and d in dataset.coords}
+    if any(dim != "t" and dim not in labels for dim in dataset.dims):
         raise InputError("a batch does not fit into a .csv; save it as .zarr or .nc")
     columns: dict[str, np.ndarray] = {"t": dataset.t.values, "step_count": dataset.step_count.values}
     for name, values in dataset.data_vars.items():
-        if values.ndim == 1:
-            columns[str(name)] = values.values
-        else:
-            for label, part in zip(dataset[values.dims[-1]].values, values.values.T, strict=True):
-                columns[f"{name}_{label}"] = part
+        flat = values.values.reshape(len(dataset.t), -1)
+        columns |= dict(zip(_columns(str(name), values.dims[1:], labels), flat.T, strict=True))
     header = {
         "attributes": dataset.attrs,
         "variables": {str(k): {"dims": v.dims, "attrs": v.attrs} for k, v in dataset.variables.items()},
+        "labels": labels,
         "rows": dataset.sizes["t"],
     }
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -148,6 +149,11 @@ def _write_csv(dataset: xarray.Dataset, path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*(c.tolist() for c in columns.values()), strict=True))
+
+
+def _columns(name: str, dims: Iterable[Any], labels: dict[str, list[str]]) -> list[str]:
+    """`momentum_x`, `position_wheel_x`: one for each number of a moment."""
+    return ["_".join((name, *parts)) for parts in itertools.product(*(labels[str(d)] for d in dims))]
 
 
 def _read_csv(path: Path) -> xarray.Dataset:
@@ -160,19 +166,18 @@ def _read_csv(path: Path) -> xarray.Dataset:
     if len(rows) != header["rows"] or any(len(row) != len(names) for row in rows):
         raise ValueError(f"{header['rows']} whole rows are announced and {len(rows)} are there")
     columns = dict(zip(names, np.array(rows, dtype=float).T, strict=True))
-    labels = {"axis": list("xyz"), "quaternion": list("wxyz")}
+    labels = header["labels"]
     variables: dict[str, Any] = {}
     for name, about in header["variables"].items():
         dims = tuple(about["dims"])
         if name in labels:
             values: Any = labels[name]
-        elif dims == ("t",):
-            values = columns[name]
         else:
-            values = np.stack([columns[f"{name}_{label}"] for label in labels[dims[-1]]], axis=-1)
+            parts = [columns[c] for c in _columns(name, dims[1:], labels)]
+            values = np.array(parts).T.reshape(header["rows"], *(len(labels[d]) for d in dims[1:]))
         variables[name] = (dims, values, about["attrs"])
     variables["step_count"] = (("t",), columns["step_count"].astype(int), variables["step_count"][2])
-    coords = {k: variables.pop(k) for k in ("t", "step_count", "axis", "quaternion")}
+    coords = {k: variables.pop(k) for k in ("t", "step_count", *labels)}
     return xarray.Dataset(variables, coords, header["attributes"])
 
 

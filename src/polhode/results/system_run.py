@@ -46,7 +46,7 @@ class SystemRun:
 
     def _kept(self, name: str) -> np.ndarray:
         where, shape = self.method.layout(self.system)[name]
-        return self.trajectory.values[:, where].reshape(-1, *shape)
+        return self.trajectory.values[:, where].reshape(len(self.trajectory.steps), *shape)
 
     @property
     def positions(self) -> np.ndarray:

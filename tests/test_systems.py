@@ -1,0 +1,163 @@
+"""Systems through simulate, results, files, pictures and the command line."""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode import multibody as mb
+from polhode.cli.main import main
+from polhode.mechanics import InputError
+from polhode.problems import problem_of
+from polhode.results.system_plots import SystemPlots
+
+
+@pytest.fixture(scope="module")
+def disk() -> ph.SystemRun:
+    return ph.simulate(problem_of("rolling-disk").system(r0=-2.0), step=0.01, until=2.0, every=5)
+
+
+@pytest.fixture
+def polhode(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["polhode", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def test_arrays_and_names(disk: ph.SystemRun) -> None:
+    n = len(disk.t)
+    assert n == 41
+    assert disk.positions.shape == (n, 1, 3)
+    assert disk.attitude.shape == (n, 1, 3, 3)
+    assert disk.multipliers.shape == (n, 3)
+    assert list(disk.observables) == ["theta", "p", "q", "r", "x", "y"]
+    np.testing.assert_allclose(disk.traces["contact"][:, 0], disk.observables["x"].values)
+    np.testing.assert_allclose(disk.traces["contact"][:, 2], 0, atol=1e-14)
+    assert disk.drift(disk.energy) < 1e-13  # measured 5e-15
+    assert disk.slip.max() < 1e-13
+    assert "every step was solved" in repr(disk)
+    weight = disk.multipliers[1:, 0]  # nearly upright: the plane carries the disk
+    assert np.abs(weight - 9.81).max() < 0.5
+
+
+def test_how_a_run_is_cut_does_not_matter(disk: ph.SystemRun) -> None:
+    whole = ph.simulate(problem_of("rolling-disk").system(r0=-2.0), step=0.01, steps=200, every=200)
+    np.testing.assert_array_equal(whole.trajectory.values[-1], disk.trajectory.values[-1])
+
+
+@pytest.mark.parametrize("ending", ["zarr", "nc", "csv"])
+def test_files(disk: ph.SystemRun, tmp_path: Path, ending: str) -> None:
+    path = disk.save(tmp_path / f"disk.{ending}")
+    again = ph.load(path)
+    np.testing.assert_array_equal(again.theta.values, disk.observables["theta"].values)
+    np.testing.assert_array_equal(again.position.values, disk.positions)
+    assert list(again.row.values) == list(disk.system.row_names)
+    SystemPlots(again)(tmp_path / "again.png")
+    assert (tmp_path / "again.png").stat().st_size > 20_000
+
+
+def test_pictures(disk: ph.SystemRun, tmp_path: Path) -> None:
+    disk.plot.forces(path=tmp_path / "forces.png")
+    disk.plot.observables("theta", path=tmp_path / "theta.svg")
+    page = disk.animate(tmp_path / "disk.html").read_text()
+    assert "contact" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    top = ph.simulate(ph.RigidBody((5, 5, 1)), None, ph.State.of(omega=(0.1, 0, 5)), step=0.01, steps=100).animate(
+        tmp_path / "top.html"
+    )
+    assert top.stat().st_size > 30_000
+
+
+def test_command_line(polhode: Any) -> None:
+    code, out, err = polhode("run", "rolling-disk", "--until", "0.2", "--json", "--out", "d.nc", "--plot", "d.html")
+    assert (code, err) == (0, "")
+    (record,) = json.loads(out)
+    assert set(record["final"]["observables"]) == {"theta", "p", "q", "r", "x", "y"}
+    assert record["ok"] is True
+    assert np.shape(record["final"]["attitude"]) == (3, 3)
+    assert record["constraints"]["slip"] < 1e-12
+    code, out, _ = polhode("run", "d.nc", "--json")
+    assert code == 0
+    assert json.loads(out)[0]["final"] == record["final"]
+    Path("disk.toml").write_text(
+        'problem = "rolling-disk"\n[parameters]\nr0 = -2.25\n[run]\nmethod = ["three-field", "mm-dae"]\nuntil = 0.2\n'
+    )
+    code, out, _ = polhode("run", "disk.toml", "--plot", "two.png")
+    assert code == 0
+    assert "mm-dae" in out
+    assert "theta" in out
+    assert Path("two.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("run bicycle --method imidm", "imidm moves one rotating body"),
+        ("run bicycle --method three-feld", "did you mean 'three-field'"),
+        ("run bicycle --set sped=3", "did you mean 'speed'"),
+        ("run rolling-disk --set inclination=1.5707963267948966", "lies flat"),
+        ("run four-bar --set lengths=1,0.1,0.1,5", "cannot close a gap"),
+        ("run rolling-sphere --set radius=2", "does not fit in a cylinder"),
+        ("run rolling-sphere --set mass=0", "mass must be one positive number"),
+    ],
+)
+def test_bad_input_exits_2(polhode: Any, arguments: str, says: str) -> None:
+    code, out, err = polhode(*arguments.split())
+    assert code == 2
+    assert out == ""
+    assert says in err
+
+
+def test_methods_and_problems_are_listed(polhode: Any) -> None:
+    _, out, _ = polhode("methods")
+    assert "three-field-literal" in out
+    _, out, _ = polhode("methods", "three-field")
+    assert "second multiplier" in " ".join(out.split())
+    _, out, _ = polhode("problems", "bicycle")
+    assert "roll_rate" in out
+
+
+def test_a_start_that_does_not_fit_is_moved_and_told() -> None:
+    body = mb.Body("ball", 1.0, (0.1, 0.1, 0.1), position=(0, 0, 0.52), velocity=(1, 0, 0))
+    system = mb.System([body], constraints=[mb.RollingSphere("ball", radius=0.5)])
+    with pytest.warns(UserWarning, match="made consistent.*ball: moved by 0.02 m"):
+        run = ph.simulate(system, step=0.01, steps=2)
+    assert run.gap[0] < 1e-12
+    assert run.slip[0] < 1e-12
+
+
+def test_a_wheel_that_falls_flat_is_named() -> None:
+    system = problem_of("rolling-disk").system(inclination=1.2, r0=0.0, p0=-3.0)
+    with pytest.raises(ph.StepError, match=r"rollingdisk disk.*lies flat|turns by.*rad in a step") as failure:
+        ph.simulate(system, step=0.01, until=5.0)
+    assert len(failure.value.run.t) > 1
+
+
+def test_a_rotation_beyond_pi_in_a_step_is_named() -> None:
+    body = mb.Body("top", 1.0, (0.1, 0.1, 0.2), omega=(0, 0, 400))
+    with pytest.raises(ph.StepError, match="'top' turns by 4 rad in a step.*below"):
+        ph.simulate(mb.System([body]), step=0.01, steps=3)
+
+
+def test_simulate_says_what_a_system_needs() -> None:
+    system = mb.System([mb.Body("a", 1.0, (1, 1, 1))])
+    with pytest.raises(InputError, match="brings its own forces and start"):
+        ph.simulate(system, None, ph.State.of(omega=(1, 0, 0)), step=0.1, steps=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ph.simulate(system, step=0.1, steps=1).ok
