@@ -9,7 +9,7 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.table import Table
 
-from polhode.bench import directors, precision, roundoff, startup, step
+from polhode.bench import bicycle, directors, precision, roundoff, startup, step
 from polhode.bench.base import Benchmark, Row
 from polhode.mechanics.checks import unknown
 
@@ -21,6 +21,7 @@ BENCHMARKS = {
         Benchmark("precision", "Seconds for the same error in attitude, beside scipy's DOP853", precision.measure),
         Benchmark("startup", "The first answer", startup.measure),
         Benchmark("directors", "A step on the non-twisting frame, reduced beside full", directors.measure),
+        Benchmark("bicycle", "A step of the benchmark bicycle, beside Exudyn", bicycle.measure),
         Benchmark("roundoff", "Round-off over ten million steps", roundoff.measure),
     )
 }
