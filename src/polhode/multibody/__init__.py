@@ -14,6 +14,7 @@ from polhode.multibody.literal import ThreeFieldLiteral
 from polhode.multibody.mm_dae import MMDAE
 from polhode.multibody.newton import DenseNewton
 from polhode.multibody.rolling import KnifeEdge, RollingDisk, RollingSphere, SphereOnCylinder
+from polhode.multibody.sparse import ThreeFieldSparse
 from polhode.multibody.start import Correction, consistent_start
 from polhode.multibody.state import State
 from polhode.multibody.step import Method as MultibodyMethod
@@ -57,6 +58,7 @@ __all__ = [
     "System",
     "ThreeField",
     "ThreeFieldLiteral",
+    "ThreeFieldSparse",
     "Torque",
     "Universal",
     "View",

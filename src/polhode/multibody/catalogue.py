@@ -10,11 +10,13 @@ from polhode.multibody.composed import Composed
 from polhode.multibody.halving import Halving
 from polhode.multibody.literal import ThreeFieldLiteral
 from polhode.multibody.mm_dae import MMDAE
+from polhode.multibody.sparse import ThreeFieldSparse
 from polhode.multibody.step import Method
 from polhode.multibody.three_field import ThreeField
 
 _PLAIN: dict[str, Method] = {
     "three-field": ThreeField(),
+    "three-field-sparse": ThreeFieldSparse(),
     "three-field-literal": ThreeFieldLiteral(),
     "mm-dae": MMDAE(),
 }

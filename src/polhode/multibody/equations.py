@@ -34,6 +34,7 @@ from polhode.multibody.arrays import cross, product, skew, turn_back
 from polhode.multibody.dense import inverse
 from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
+from polhode.multibody.parts import anchored
 from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_of
 from polhode.multibody.state import State
 from polhode.multibody.system import System
@@ -57,14 +58,14 @@ class Equations:
         self.kept = system.independent
         self.hol = np.flatnonzero(np.array(system.holonomic, dtype=bool)[self.kept])
         self.both = both and len(self.hol) > 0
-        self.closes = jnp.array(system.holonomic, dtype=bool)[self.kept]
+        self.closes = self._closes()
         self.per_mass = mass_inverse(system)
         self.u, self.q = motion(state), pose(state)
         self.A = self.rows(self.q, t)
-        self.A_space = in_space(self.q[1], self.A)
+        self.A_space = self.turned(self.q[1], self.A)
         self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t))
         self.p = in_space(self.q[1], momentum(system, self.u))
-        self.anchored, self.row_of = _anchored(system)
+        self.anchored, self.row_of = anchored(system)
         self.row_of = self.row_of[:, self.kept]
 
     def rows(self, q: Any, t: Any) -> Any:
@@ -72,11 +73,44 @@ class Equations:
         A = assembly.rows(self.system, q, t)
         return A[self.kept] if self.system.redundant else A
 
+    # What is done with rows; all else is the same however they are stored (see `sparse_equations`).
+
+    def _closes(self) -> Any:
+        """Whether a row is holonomic, in the shape of A."""
+        return jnp.array(self.system.holonomic, dtype=bool)[self.kept][:, None, None]
+
+    def turned(self, R: Any, A: Any) -> Any:
+        """A, its rotations turned by R."""
+        return in_space(R, A)
+
+    def pull(self, A: Any, Lam: Any) -> Any:
+        """AᵀΛ, (N, 6)."""
+        return jnp.einsum("kbi,k->bi", A, Lam)
+
+    def pull_closing(self, A: Any, Gam: Any) -> Any:
+        """AᵀΓ of the holonomic rows, (N, 6)."""
+        return jnp.einsum("kbi,k->bi", A[self.hol], Gam)
+
+    def along(self, A: Any, u: Any) -> Any:
+        """Aϑ, (k,)."""
+        return jnp.einsum("kbi,bi->k", A, u)
+
+    def along_closing(self, A: Any, u: Any) -> Any:
+        """Aϑ of the holonomic rows."""
+        return jnp.einsum("kbi,bi->k", A[self.hol], u)
+
+    def row_mass(self, q: Any, t: Any, u: Any) -> tuple[Any, Any]:
+        """m_RR = 1/(a M⁻¹aᵀ) and f̄_R = m_RR a M⁻¹f of every row, (9)-(11) with c = M⁻¹aᵀ/(a M⁻¹aᵀ)."""
+        A = assembly.rows(self.system, q, t)
+        MA = over_mass(self.per_mass, A)
+        m = 1.0 / jnp.einsum("kbi,kbi->k", A, MA)
+        return m, m * jnp.einsum("kbi,bi->k", MA, assembly.forces(self.system, q, u, t))
+
     def guess(self) -> Any:
         """w after half an explicit step with the multipliers of the step before."""
         s, h = self.system, self.h
         Lam = h * jnp.asarray(self.state.multipliers)[self.kept]
-        push = jnp.einsum("kbi,k->bi", self.A, Lam) + h * jnp.concatenate(
+        push = self.pull(self.A, Lam) + h * jnp.concatenate(
             [self.f[:, :3], turn_back(self.q[1], self.f[:, 3:])], axis=-1
         )
         Pi, Omega = momentum(s, self.u)[:, 3:], self.u[:, 3:]
@@ -87,7 +121,7 @@ class Equations:
     def end_velocity(self, w: Any, A_mid: Any, Gam: Any) -> Any:
         """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
         if self.both:
-            w = w - over_mass(self.per_mass, jnp.einsum("kbi,k->bi", A_mid[self.hol], Gam))
+            w = w - over_mass(self.per_mass, self.pull_closing(A_mid, Gam))
         return 2.0 * w - self.u
 
     def residual(self, x: Any) -> Any:
@@ -98,23 +132,21 @@ class Equations:
         A_end, A_mid = self.rows(end, t + h), self.rows(mid, t + 0.5 * h)
         u_end = self.end_velocity(w, A_mid, Gam)
         f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h))
-        A_end_space = in_space(end[1], A_end)
+        ends = jax.tree.map(halfway, self.A_space, self.turned(end[1], A_end))
         if self.conserving:
             mean = 0.5 * (self.u + u_end)
             f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
             f = (self.f + 4.0 * f_mid + f_end) / 6.0
-            ends = 0.5 * (self.A_space + A_end_space)
-            path = (2.0 * in_space(mid[1], A_mid) + ends) / 3.0
-            A = jnp.where(self.closes[:, None, None], path, ends)
-            impulse = jnp.einsum("kbi,k->bi", A, Lam)
+            path = jax.tree.map(lambda a, b: (2.0 * a + b) / 3.0, self.turned(mid[1], A_mid), ends)
+            impulse = self.pull(jax.tree.map(jnp.where, self.closes, path, ends), Lam)
             if self.both:
                 impulse = impulse - h * in_space(mid[1], self._slope(mid, mean, Gam))
             impulse = impulse - self._idle(impulse, x, u_end, mid, A_mid)
         else:
             f = 0.5 * (self.f + f_end)
-            impulse = jnp.einsum("kbi,k->bi", 0.5 * (self.A_space + A_end_space), Lam)
+            impulse = self.pull(ends, Lam)
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
-        psi = jnp.einsum("kbi,bi->k", A_end, u_end) + self._drift(end, t + h)
+        psi = self.along(A_end, u_end) + self._drift(end, t + h)
         phi = assembly.phi(s, end, t + h)[self.kept[self.hol]]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
@@ -132,7 +164,7 @@ class Equations:
         work = self.anchored @ jnp.sum(impulse * w_space, axis=-1)
         work = work + self.row_of @ (Lam * self._drift(mid, self.t + 0.5 * self.h))
         if self.both:
-            work = work - self.row_of[:, self.hol] @ (Gam * jnp.einsum("kbi,bi->k", A_mid[self.hol], change))
+            work = work - self.row_of[:, self.hol] @ (Gam * self.along_closing(A_mid, change))
         push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
         floor = jnp.sum(push * over_mass(self.per_mass, push), axis=-1)
         kinetic = self.anchored @ (jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor) + 1e-300
@@ -170,11 +202,11 @@ class Equations:
         by_q, by_u = self._force_slopes(end, u_end)
         wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
         gyro = _rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
-        carry = _carry(h * w)
+        carry = carry_of(h * w)
         K_q = h * _carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
         D_q = h * _carried_by(carry, rate[self.kept].reshape(k, n), N)
         D_phi = _carried_by(carry, A_end.reshape(k, n)[self.hol], N)
-        K = inverse(_masses(s) - 0.5 * h * by_u + 0.5 * K_q)
+        K = inverse(_diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
         D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
             D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
@@ -223,9 +255,14 @@ class Equations:
 
     def _row_slopes(self, end: Any, u: Any, Lam: Any) -> tuple[Any, Any]:
         """∂(A_sᵀΛ)/∂q, (6N, 6N), in body axes, and ∂ψ/∂q, (k, N, 6), at the end."""
-        s, t = self.system, self.t + self.h
+        s = self.system
         if not s.groups:
             return 0.0, jnp.zeros((0, s.size, 6))
+        blocks = self._row_slope_blocks(end, u, Lam)
+        return by_bodies(s, [b[0] for b in blocks]), by_row_and_body(s, [b[1] for b in blocks])
+
+    def _row_slope_blocks(self, end: Any, u: Any, Lam: Any) -> list[Any]:
+        """The same among the bodies of each constraint: (c, b, 6, b, 6) and (c, r, b, 6) for every group."""
 
         def local(at: Local, L: Any) -> Any:
             def both(d: Any) -> Any:
@@ -234,31 +271,16 @@ class Equations:
 
             return jax.jacfwd(both)(at.still)
 
-        blocks = [over(g, local, end, u, t, Lam[rows_of(g)]) for g in s.groups]
-        return by_bodies(s, [b[0] for b in blocks]), by_row_and_body(s, [b[1] for b in blocks])
+        return [over(g, local, end, u, self.t + self.h, Lam[rows_of(g)]) for g in self.system.groups]
 
     def size(self, d: Any) -> Any:
         """The largest correction of a velocity, relative to the largest velocity, before or half-way."""
         return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + _REST)
 
 
-def _anchored(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """Bodies (m, N) and rows (m, k) of each part of the system that is held or rolls: what a row ties
-    together is one part. A part that floats keeps its momentum instead, and its energy to order h⁴."""
-    part = np.arange(system.size)
-    held = set()
-    for g in system.groups:
-        for bodies in g.bodies:
-            part[np.isin(part, part[list(bodies)])] = part[bodies[0]]
-    for g in system.groups:
-        held |= {part[bodies[0]] for bodies in g.bodies if len(bodies) == 1 or g.kind.nonholonomic}
-    bodies_of = np.array([part == label for label in sorted(held)], dtype=float).reshape(len(held), system.size)
-    owner = np.zeros(system.rows, dtype=int)
-    for g in system.groups:
-        for rows, bodies in zip(rows_of(g), g.bodies, strict=True):
-            owner[rows] = part[bodies[0]]
-    rows_in = np.array([owner == label for label in sorted(held)], dtype=float).reshape(len(held), system.rows)
-    return bodies_of, rows_in
+def halfway(a: Any, b: Any) -> Any:
+    """Between the rows of the two ends of a step."""
+    return 0.5 * (a + b)
 
 
 def _rotations(blocks: Any) -> Any:
@@ -272,14 +294,14 @@ def _diagonal(blocks: Any) -> Any:
     return (blocks[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
 
 
-def _masses(system: System) -> Any:
-    """M, (6N, 6N)."""
+def masses(system: System) -> Any:
+    """M of each body, (N, 6, 6)."""
     moves = jnp.asarray(system.masses)[:, None, None] * jnp.eye(3)
-    blocks = jnp.pad(moves, ((0, 0), (0, 3), (0, 3)))
-    return _diagonal(blocks + jnp.pad(jnp.asarray(system.inertias), ((0, 0), (3, 0), (3, 0))))
+    turns = jnp.asarray(system.inertias)
+    return jnp.pad(moves, ((0, 0), (0, 3), (0, 3))) + jnp.pad(turns, ((0, 0), (3, 0), (3, 0)))
 
 
-def _carry(psi: Any) -> Any:
+def carry_of(psi: Any) -> Any:
     """dexp(-ψ) of each rotation ψ, (N, 3, 3): how the end turns when the displacement does."""
     x = Vec3(psi[:, 3], psi[:, 4], psi[:, 5]).norm2()[:, None, None]
     S = skew(psi[:, 3:])

@@ -15,16 +15,24 @@ if TYPE_CHECKING:
     from polhode.multibody.system import Group, System
 
 
+_WIDE = 8  # numbers added at one place by one gather
+
+
 def rows_of(group: Group) -> np.ndarray:
     """(constraints, rows): the rows of each constraint in the system."""
     return np.array(group.first)[:, None] + np.arange(group.rows)
 
 
-def _table(entries: list[tuple[Any, int]], shape: tuple[int, ...]) -> np.ndarray:
-    """For each place the numbers of the blocks that stand there, filled up with 0, which is none."""
+def _lists(entries: list[tuple[Any, int]]) -> dict[Any, list[int]]:
     lists: dict[Any, list[int]] = {}
     for place, number in entries:
         lists.setdefault(place, []).append(number)
+    return lists
+
+
+def _table(entries: list[tuple[Any, int]], shape: tuple[int, ...]) -> np.ndarray:
+    """For each place the numbers of the blocks that stand there, filled up with 0, which is none."""
+    lists = _lists(entries)
     depth = max((len(v) for v in lists.values()), default=1)
     table = np.zeros((*shape, depth), dtype=int)
     for place, numbers in lists.items():
@@ -55,7 +63,18 @@ def by_body(system: System, blocks: list[Any]) -> Any:
         for bodies in g.bodies:
             entries += [((body,), count + j) for j, body in enumerate(bodies)]
             count += len(bodies)
-    return _take([b.reshape(-1, 6) for b in blocks], _table(entries, (system.size,)))
+    values = jnp.concatenate([b.reshape(-1, 6) for b in blocks])
+    # A body of many constraints is summed a few at a time: one table for all would be as wide as its list.
+    while max(map(len, _lists(entries).values()), default=0) > _WIDE:
+        parts = [
+            (place, numbers[i : i + _WIDE])
+            for place, numbers in _lists(entries).items()
+            for i in range(0, len(numbers), _WIDE)
+        ]
+        table = _table([((i,), number) for i, (_, numbers) in enumerate(parts) for number in numbers], (len(parts),))
+        values = _take([values], table)
+        entries = [(place, i + 1) for i, (place, _) in enumerate(parts)]
+    return _take([values], _table(entries, (system.size,)))
 
 
 def by_row_and_body(system: System, blocks: list[Any]) -> Any:

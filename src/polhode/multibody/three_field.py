@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from polhode.multibody import assembly
 from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
-from polhode.multibody.moment import carried, over_mass, pose, posed
+from polhode.multibody.moment import carried, motion, pose, posed
 from polhode.multibody.projection import projected
 from polhode.multibody.state import State
 from polhode.multibody.step import Method, Step
@@ -32,6 +32,7 @@ class ThreeField(Method):
     Order 2. Choose it for systems that roll, and for joints over long times."""
 
     name: ClassVar[str] = "three-field"
+    equations: ClassVar[type[Equations]] = Equations
     stabilisation: Stabilisation = "both"
     conserving: bool = True
     solver: Chord = field(default_factory=Chord)
@@ -39,7 +40,7 @@ class ThreeField(Method):
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
         both = self.stabilisation == "both"
-        equations = Equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
+        equations = self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
         (w, Lam, Gam), report = self.solver(
             equations.residual, equations.correction(), equations.guess(), equations.size
         )
@@ -63,22 +64,11 @@ def _with_multipliers(equations: Equations, new: State, Lam: Any, A_mid: Any) ->
         A = assembly.rows(system, posed(carried(state, 0.5 * h * _mean(state, new, h))), t + 0.5 * h)
         full, kept = A.reshape(system.rows, -1), A_mid.reshape(len(equations.kept), -1)
         Lam = jnp.linalg.pinv(full.T, rtol=1e-9) @ (kept.T @ Lam)  # the least multipliers with this impulse
-    m, f = _row_mass(equations, pose(state), t, state)
-    m_end, f_end = _row_mass(equations, pose(new), t + h, new)
+    m, f = equations.row_mass(pose(state), t, motion(state))
+    m_end, f_end = equations.row_mass(pose(new), t + h, motion(new))
     mu = (m * state.mu + Lam + 0.5 * h * (f + f_end)) / m_end
     return replace(new, multipliers=Lam / h, mu=mu, lam=state.lam + 0.5 * h * (state.mu + mu))
 
 
 def _mean(state: State, new: State, h: Any) -> Any:
-    u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
-    return 0.5 * (u + jnp.concatenate([new.velocities, new.omegas], axis=-1))
-
-
-def _row_mass(equations: Equations, q: Any, t: Any, state: State) -> tuple[Any, Any]:
-    """m_RR = 1/(a M⁻¹aᵀ) and f̄_R = m_RR a M⁻¹f, (9)-(11) with c = M⁻¹aᵀ/(a M⁻¹aᵀ)."""
-    system = equations.system
-    A = assembly.rows(system, q, t)
-    MA = over_mass(equations.per_mass, A)
-    m = 1.0 / jnp.einsum("kbi,kbi->k", A, MA)
-    u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
-    return m, m * jnp.einsum("kbi,bi->k", MA, assembly.forces(system, q, u, t))
+    return 0.5 * (motion(state) + motion(new))

@@ -1,0 +1,57 @@
+"""A sparse linear system inside a compiled step: SuperLU, called back on the host.
+
+The places of the numbers are fixed when the step is compiled; the numbers and the right side
+are its arguments. The answer depends on them alone: that the factors of the last matrix are
+kept, for the next right side with the same matrix, changes its cost and nothing else.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import jax
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+
+class SparseSolver:
+    """x with Jx = b, where J is the sum of `values` at (`rows`, `columns`) of a square of `size`.
+
+    A matrix that is singular, or not finite, gives NaN, which a step reports as not converged."""
+
+    def __init__(self, rows: np.ndarray, columns: np.ndarray, size: int) -> None:
+        self.size = size
+        order = np.lexsort((rows, columns))
+        r, c = rows[order], columns[order]
+        first = np.flatnonzero(np.r_[True, (np.diff(r) != 0) | (np.diff(c) != 0)])  # of equal places
+        self._order, self._first = order, first
+        self._indices = r[first].astype(np.int32)
+        self._starts = np.searchsorted(c[first], np.arange(size + 1)).astype(np.int32)
+        self._last: tuple[np.ndarray, Any] | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, values: Any, b: Any) -> Any:
+        """Under jit, while and scan; member by member under vmap."""
+        shape = jax.ShapeDtypeStruct((self.size,), np.float64)
+        return jax.pure_callback(self._solve, shape, values, b, vmap_method="sequential")
+
+    def _solve(self, values: Any, b: Any) -> np.ndarray:
+        values, b = np.asarray(values), np.asarray(b)
+        with self._lock:
+            if self._last is None or not np.array_equal(self._last[0], values):
+                self._last = (values.copy(), self._factors(values))
+            factors = self._last[1]
+        return np.full(self.size, np.nan) if factors is None else factors.solve(b)
+
+    def _factors(self, values: np.ndarray) -> Any:
+        if not np.isfinite(values).all():
+            return None
+        data = np.add.reduceat(values[self._order], self._first)
+        matrix = sp.csc_matrix((data, self._indices, self._starts), shape=(self.size, self.size), copy=True)
+        matrix.eliminate_zeros()  # most blocks of a joint hold more of them than numbers
+        try:
+            return splu(matrix)
+        except RuntimeError:  # exactly singular: no step leads on from here
+            return None
