@@ -1,46 +1,65 @@
-"""Which rows follow from the others: the rank of A, in the metric of kinetic energy."""
+"""Which rows follow from the others: the rank of A, in the metric of kinetic energy.
+
+Where no row comes near to following from those before it, as in chains and trees, a sparse
+factorisation says so in linear time. Only otherwise are rows made orthogonal one by one.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 DEPENDENT = 1e-8  # a row nearer to the span of those before it than this (relative) follows from them
+_FAR = 1e-5  # rows all farther than this are independent; its square is far above round-off
 
 
-def weighted(A: Any, masses: Any, inertias: Any) -> np.ndarray:
-    """A M^(-1/2), each row of length one: (k, 6N)."""
-    A = np.asarray(A)
-    k, n, _ = A.shape
+def weighted(A: Any, masses: Any, inertias: Any) -> sp.csr_array:
+    """A M^(-1/2), each row of length one, of A as (k, 6N), sparse."""
+    n = len(masses)
     values, vectors = np.linalg.eigh(np.asarray(inertias))
-    root = vectors / np.sqrt(values)[:, None, :]
-    W = np.concatenate(
-        [A[..., :3] / np.sqrt(np.asarray(masses))[:, None], np.einsum("kbi,bij->kbj", A[..., 3:], root)], -1
-    )
-    W = W.reshape(k, 6 * n)
-    length = np.linalg.norm(W, axis=1, keepdims=True)
-    return W / np.where(length > 0, length, 1.0)
+    root = np.zeros((n, 6, 6))
+    root[:, :3, :3] = np.eye(3) / np.sqrt(np.asarray(masses))[:, None, None]
+    root[:, 3:, 3:] = vectors / np.sqrt(values)[:, None, :]
+    W = A @ sp.bsr_array((root, np.arange(n), np.arange(n + 1))).tocsr()
+    length = np.sqrt(W.multiply(W).sum(axis=1))
+    return sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ W
 
 
-def dependent(W: np.ndarray) -> list[int]:
+def dependent(W: sp.csr_array) -> list[int]:
     """Rows that are combinations of rows before them."""
-    basis: list[np.ndarray] = []
-    found = []
-    for i, row in enumerate(W):
-        left = row
+    if _all_far(W):
+        return []
+    dense = W.toarray()
+    basis = np.zeros_like(dense)
+    found, count = [], 0
+    for i, left in enumerate(dense):
         for _ in range(2):  # twice is enough for orthogonality to round-off
-            for e in basis:
-                left = left - (e @ left) * e
+            left = left - (basis[:count] @ left) @ basis[:count]
         size = np.linalg.norm(left)
         if size <= DEPENDENT:
             found.append(i)
         else:
-            basis.append(left / size)
+            basis[count] = left / size
+            count += 1
     return found
 
 
-def companions(W: np.ndarray, row: int) -> list[int]:
+def _all_far(W: sp.csr_array) -> bool:
+    """Whether every row is far from the span of those before it. The pivots of W Wᵀ, eliminated in the
+    order of its rows, are the squares of these distances."""
+    try:
+        factors = splu((W @ W.T).tocsc(), permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:  # a pivot is exactly zero
+        return False
+    in_order = np.array_equal(factors.perm_r, factors.perm_c)
+    return in_order and bool((factors.U.diagonal() > _FAR**2).all())
+
+
+def companions(W: sp.csr_array, row: int) -> list[int]:
     """The rows before `row` that it is a combination of, itself included."""
-    weights = np.linalg.lstsq(W[:row].T, W[row], rcond=1e-10)[0] if row else np.zeros(0)
+    dense = W.toarray()
+    weights = np.linalg.lstsq(dense[:row].T, dense[row], rcond=1e-10)[0] if row else np.zeros(0)
     return [*np.flatnonzero(np.abs(weights) > 1e-6).tolist(), row]

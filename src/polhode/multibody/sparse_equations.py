@@ -26,7 +26,7 @@ from polhode.multibody.equations import Equations, carry_of, halfway, masses
 from polhode.multibody.moment import carried, in_space, momentum, posed
 from polhode.multibody.places import rows_of
 from polhode.multibody.sparse_forces import force_slopes
-from polhode.multibody.sparse_rows import Blocks, bodies_of, places_of
+from polhode.multibody.sparse_rows import Blocks, bodies_of
 from polhode.multibody.sparse_solve import SparseSolver
 from polhode.multibody.state import State
 from polhode.multibody.system import System
@@ -82,7 +82,7 @@ class SparseEquations(Equations):
         return jnp.append(Gam, 0.0)[self.number]
 
     def correction(self) -> Callable[[Any], Any]:
-        s, h, t = self.system, self.h, self.t
+        h, t = self.h, self.t
         w, _, _ = self.guess()
         u_end = 2.0 * w - self.u
         end = posed(carried(self.state, h * w))

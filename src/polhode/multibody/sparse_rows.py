@@ -7,7 +7,7 @@ number of constraints.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,7 +16,9 @@ import scipy.sparse as sp
 from polhode.multibody.arrays import turn
 from polhode.multibody.local import Local, Pose, over
 from polhode.multibody.places import by_body, by_row, rows_of
-from polhode.multibody.system import Group, System
+
+if TYPE_CHECKING:
+    from polhode.multibody.system import Group, System
 
 Blocks = list[Any]
 

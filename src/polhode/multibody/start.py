@@ -8,17 +8,21 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross
 from polhode.multibody.moment import carried, mass_inverse, momentum, motion, over_mass, pose
 from polhode.multibody.rank import companions, weighted
+from polhode.multibody.sparse_rows import blocks_of, matrix_of, over_masses
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 
 _CLOSED = 1e-12  # a projected start is closed to this, relative to its size (m, rad, m/s, rad/s)
 _CUT = 1e-10  # singular values below this part of the largest count as zero
+_MANY = 200  # rows: from here on A M⁻¹Aᵀ is factored as a sparse matrix, unless rows follow from others
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class Correction:
 
 def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]:
     """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
-    be changed. Positions, then velocities, move by the least in the metric of kinetic energy."""
+    be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
+    of rows, none of which follows from others, this takes linear time; else the cube of their number."""
     given = jax.tree.map(jnp.asarray, system.start)
     state, shift = _closed(system, given, t)
     state = _moving(system, state, t)
@@ -81,20 +86,34 @@ def _levels(system: System, state: State, t: Any) -> tuple[Any, Any]:
     return assembly.psi(system, q, u, t), assembly.phi(system, q, t)
 
 
+def _matrices(system: System, state: State, t: Any) -> tuple[sp.csr_array, sp.csr_array]:
+    """A and the transpose of M⁻¹Aᵀ, (k, 6N)."""
+    A, MA = _blocks(system, state, t)
+    return matrix_of(system, A), matrix_of(system, MA)
+
+
 @jax.jit
-def _matrices(system: System, state: State, t: Any) -> tuple[Any, Any]:
-    """A and M⁻¹Aᵀ, (k, 6N)."""
-    A = assembly.rows(system, pose(state), t)
-    k, n = system.rows, 6 * system.size
-    return A.reshape(k, n), over_mass(mass_inverse(system), A).reshape(k, n)
+def _blocks(system: System, state: State, t: Any) -> tuple[Any, Any]:
+    A = blocks_of(system, pose(state), t)
+    return A, over_masses(system, mass_inverse(system), A)
 
 
 _carried = jax.jit(carried)
 
 
-def _least(A: np.ndarray, MA: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _least(system: System, A: sp.csr_array, MA: sp.csr_array, b: np.ndarray) -> np.ndarray:
     """The least x in the metric of M with Ax = b, or nearest to it."""
-    return MA.T @ (np.linalg.pinv(A @ MA.T, rcond=_CUT, hermitian=True) @ b)
+    return MA.T @ _over_rows(system, A, MA, b)
+
+
+def _over_rows(system: System, A: sp.csr_array, MA: sp.csr_array, b: np.ndarray) -> np.ndarray:
+    """(A M⁻¹Aᵀ)⁻¹b; the least such vector, or the nearest, where rows follow from others."""
+    if len(b) >= _MANY and not system.redundant:
+        try:
+            return splu((A @ MA.T).tocsc(), permc_spec="MMD_AT_PLUS_A").solve(b)
+        except RuntimeError:  # singular away from the start, where rows were found independent
+            pass
+    return np.linalg.pinv(A.toarray() @ MA.toarray().T, rcond=_CUT, hermitian=True) @ b
 
 
 def _closed(system: System, state: State, t: float) -> tuple[State, np.ndarray]:
@@ -110,8 +129,8 @@ def _closed(system: System, state: State, t: float) -> tuple[State, np.ndarray]:
             break
         if np.abs(phi).max() <= _CLOSED * size:
             return state, moved
-        A, MA = (np.asarray(x)[hol] for x in _matrices(system, state, t))
-        d = -_least(A, MA, phi).reshape(system.size, 6)
+        A, MA = (x[hol] for x in _matrices(system, state, t))
+        d = -_least(system, A, MA, phi).reshape(system.size, 6)
         d *= min(1.0, 1.0 / max(1e-300, np.abs(d[:, 3:]).max()))  # turn by no more than a radian at once
         r, q = _carried(state, jnp.asarray(d))
         state, moved = replace(state, positions=r, quaternions=q), moved + d
@@ -137,8 +156,7 @@ def _unrepaired(system: System, state: State, t: float, rows: np.ndarray, left: 
 
 def _clash(system: System, state: State, t: float, rows: np.ndarray, left: np.ndarray) -> list[str]:
     """Names of rows that depend on each other and do not agree."""
-    A = np.asarray(_matrices(system, state, t)[0]).reshape(system.rows, system.size, 6)[rows]
-    W = weighted(A, system.masses, system.inertias)
+    W = weighted(_matrices(system, state, t)[0][rows], system.masses, system.inertias).toarray()
     u, s, _ = np.linalg.svd(W)
     null = u[:, np.sum(s > 1e-6 * s[0]) :]  # combinations of rows that are zero
     against = null @ (null.T @ left)
@@ -155,8 +173,8 @@ def _moving(system: System, state: State, t: float) -> State:
     scale = 1.0 + float(np.abs(motion(state)).max())
     for _ in range(3):  # and twice more against round-off
         psi = np.asarray(_levels(system, state, t)[0])
-        A, MA = (np.asarray(x) for x in _matrices(system, state, t))
-        du = jnp.asarray(_least(A, MA, psi).reshape(system.size, 6))
+        A, MA = _matrices(system, state, t)
+        du = jnp.asarray(_least(system, A, MA, psi).reshape(system.size, 6))
         state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
     psi = np.asarray(_levels(system, state, t)[0])
     if not np.abs(psi).max() <= 1e3 * _CLOSED * scale:
@@ -173,8 +191,7 @@ def _moving(system: System, state: State, t: float) -> State:
 
 
 def companions_of(system: System, state: State, t: float, row: int) -> list[int]:
-    A = np.asarray(_matrices(system, state, t)[0]).reshape(system.rows, system.size, 6)
-    return companions(weighted(A, system.masses, system.inertias), row)
+    return companions(weighted(_matrices(system, state, t)[0], system.masses, system.inertias), row)
 
 
 @jax.jit
@@ -193,6 +210,6 @@ def _multipliers(system: System, state: State, t: float) -> np.ndarray:
     """λ of the index-1 equations, A M⁻¹(f + Aᵀλ) + A'ϑ = 0; of least norm where rows are redundant."""
     if not system.rows:
         return np.zeros(0)
-    A, MA = (np.asarray(x) for x in _matrices(system, state, t))
+    A, MA = _matrices(system, state, t)
     a, rate = (np.asarray(x) for x in _accelerations(system, state, t))
-    return -np.linalg.pinv(A @ MA.T, rcond=_CUT, hermitian=True) @ (A @ a.reshape(-1) + rate)
+    return -_over_rows(system, A, MA, A @ a.reshape(-1) + rate)

@@ -6,6 +6,7 @@ names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in bod
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,11 +16,11 @@ import numpy as np
 
 from polhode.mechanics.checks import InputError
 from polhode.mechanics.drawing import Plane
-from polhode.multibody import assembly
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.forces import Applied
 from polhode.multibody.rank import dependent, weighted
+from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
 from polhode.multibody.tree import Static, tree
 from polhode.multibody.view import View, bodies_used, frame_of
@@ -96,7 +97,7 @@ class System:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         if groups:
-            A = _rows_at_start(self)
+            A = matrix_of(self, _rows_at_start(self))
             object.__setattr__(self, "redundant", tuple(dependent(weighted(A, self.masses, self.inertias))))
 
     @property
@@ -131,7 +132,7 @@ class System:
 
 @jax.jit
 def _rows_at_start(system: System) -> Any:
-    return assembly.rows(system, (system.start.positions, system.start.rotations), jnp.asarray(0.0))
+    return blocks_of(system, (system.start.positions, system.start.rotations), jnp.asarray(0.0))
 
 
 def _check_functions(
@@ -175,15 +176,16 @@ def _gather(constraints: list[Constraint], names: tuple[str, ...]) -> tuple[Any,
         kinds.setdefault(_kind(c), []).append((c, len(labels)))
         labels += c.labels
         holonomic += [True] * c.holonomic + [False] * c.nonholonomic
-    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    repeated = sorted(label for label, count in Counter(labels).items() if count > 1)
     if repeated:
         raise InputError(f"constraints need names of their own (name=...); more than one row is called {repeated[0]!r}")
     groups = []
+    number = {name: i for i, name in enumerate(names)}
     for members in kinds.values():
         leaves = [jax.tree.leaves(c) for c, _ in members]
         stacked = [np.stack([np.asarray(x, dtype=float) for x in column]) for column in zip(*leaves, strict=True)]
         kind = jax.tree.unflatten(jax.tree.structure(members[0][0]), stacked)
-        bodies = tuple(tuple(names.index(body) for body in c.bodies) for c, _ in members)
+        bodies = tuple(tuple(number[body] for body in c.bodies) for c, _ in members)
         groups.append(Group(kind, bodies, tuple(first for _, first in members)))
     return tuple(labels), tuple(holonomic), tuple(groups)
 
