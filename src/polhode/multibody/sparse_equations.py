@@ -12,11 +12,14 @@ the unknowns (δϑ⁺, δw, δΛ, δΓ), what `equations` solves by dense blocks
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
@@ -49,6 +52,8 @@ class SparseEquations(Equations):
         # Number of each row among the holonomic ones; those that are not stand for a zero at the end.
         closes = np.array(system.holonomic, dtype=bool)
         self.number = np.where(closes, np.cumsum(closes) - 1, len(self.hol))
+        x = super().guess()
+        self.near = jax.tree.map(jnp.subtract, x, self._correction_at(x)(self.residual(x)))
 
     def rows(self, q: Any, t: Any) -> Blocks:
         return rows.blocks_of(self.system, q, t)
@@ -81,17 +86,27 @@ class SparseEquations(Equations):
     def _on_every_row(self, Gam: Any) -> Any:
         return jnp.append(Gam, 0.0)[self.number]
 
-    def correction(self) -> Callable[[Any], Any]:
-        h, t = self.h, self.t
-        w, _, _ = self.guess()
-        u_end = 2.0 * w - self.u
-        end = posed(carried(self.state, h * w))
-        back = jnp.swapaxes(end[1], -1, -2)
-        A_end = self.rows(end, t + h)
-        A, A_force = jax.tree.map(halfway, (self.A, self.turned(back, self.A_space)), (A_end, A_end))
-        return self._saddle(end, u_end, carry_of(h * w), A, A_force, A_end)
+    def guess(self) -> Any:
+        """One step of Newton's method from the guess of `equations`. In a long chain that guess may be far off,
+        and corrections with its matrix would fall slowly."""
+        return self.near
 
-    def _saddle(self, end: Any, u_end: Any, carry: Any, A: Blocks, A_force: Blocks, A_end: Blocks) -> Any:
+    def correction(self) -> Callable[[Any], Any]:
+        return self._correction_at(self.near)
+
+    def _correction_at(self, x: Any) -> Callable[[Any], Any]:
+        h, t = self.h, self.t
+        w, Lam, Gam = x
+        mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
+        u_end = self.end_velocity(w, self.rows(mid, t + 0.5 * h), Gam)
+        A_end = self.rows(end, t + h)
+        from_start = self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
+        A, A_force = jax.tree.map(halfway, (self.A, from_start), (A_end, A_end))
+        return self._saddle(end, u_end, Lam, carry_of(h * w), A, A_force, A_end)
+
+    def _saddle(
+        self, end: Any, u_end: Any, Lam: Any, carry: Any, A: Blocks, A_force: Blocks, A_end: Blocks
+    ) -> Callable[[Any], Any]:
         """J⁻¹ as a function of the residual, from its blocks."""
         s, h = self.system, self.h
         at, J = Numbering(s, both=self.both), _Entries()
@@ -101,7 +116,7 @@ class SparseEquations(Equations):
         J.add(M, at.w[by_six], at.w[of_six])
         J.add(-0.5 * M, at.w[by_six], at.u[of_six])
         J.add(h * _carried_by(carry[:, None], gyro), at.u[by_six], at.w[of_six])
-        slopes = self._row_slope_blocks(end, u_end, h * jnp.asarray(self.state.multipliers))
+        slopes = self._row_slope_blocks(end, u_end, Lam)
         for g, B, B_force, B_end, (wrench, rate) in zip(s.groups, A, A_force, A_end, slopes, strict=True):
             on, closing = bodies_of(g), np.s_[:, : g.kind.holonomic]
             turn, row = carry[on][:, None], at.Lam[rows_of(g)][..., None, None]
@@ -115,6 +130,8 @@ class SparseEquations(Equations):
                 gam = at.Gam[self.number[rows_of(g)[closing]]][..., None, None]
                 J.add(-B[closing], w, gam)
                 J.add(D_phi, gam, w)
+                if on.shape[1] > 1:
+                    J.add(h * rate[closing], u, gam)
             else:
                 J.add(h * self.kappa * D_phi, row[closing], w)
         for on, reads, by_q, by_u in force_slopes(s, end, u_end, self.t + h):
@@ -134,21 +151,35 @@ class SparseEquations(Equations):
 
 
 class Numbering:
-    """The place of each unknown, and of the equation that goes with it: body by body, each followed by
-    the rows that tie it to bodies before it."""
+    """The place of each unknown, and of the equation that goes with it: bodies from the tips of a tree to
+    its root, so that elimination in this order fills in next to nothing, each followed by its rows."""
 
     def __init__(self, system: System, *, both: bool) -> None:
         n = system.size
         closes = np.array(system.holonomic, dtype=bool) & both
-        last = np.zeros(system.rows, dtype=int)
+        turn = np.argsort(from_the_tips(system))
+        first = np.zeros(system.rows, dtype=int)
         for g in system.groups:
-            last[rows_of(g)] = bodies_of(g).max(axis=1)[:, None]
-        body = np.repeat(np.arange(n), 6)
-        self.source = np.argsort(np.concatenate([body, body, last, last[closes]]), kind="stable")
+            first[rows_of(g)] = turn[bodies_of(g)].min(axis=1)[:, None]
+        body = np.repeat(turn, 6)
+        self.source = np.argsort(np.concatenate([body, body, first, first[closes]]), kind="stable")
         place = np.argsort(self.source)
         self.size = len(place)
         self.u, self.w = place[: 6 * n].reshape(n, 6), place[6 * n : 12 * n].reshape(n, 6)
         self.Lam, self.Gam = np.split(place[12 * n :], [system.rows])
+
+
+def from_the_tips(system: System) -> np.ndarray:
+    """All bodies in an order in which each comes after those that hang on it, seen from the ground."""
+    n = system.size
+    pairs = [(n, b) for g in system.groups for bodies in g.bodies for b in bodies if len(bodies) == 1]
+    pairs += [(a, b) for g in system.groups for bodies in g.bodies for a, b in combinations(bodies, 2)]
+    rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
+    graph = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
+    part = connected_components(graph, directed=False)[1]
+    loose = np.array([i for i in np.unique(part, return_index=True)[1] if part[i] != part[n]], dtype=int)
+    graph = graph + sp.csr_array((np.ones(len(loose)), (np.full(len(loose), n), loose)), shape=(n + 1, n + 1))
+    return breadth_first_order(graph, n, directed=False, return_predecessors=False)[:0:-1]
 
 
 class _Entries:

@@ -15,6 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+_PIVOT = 0.1  # the pivot next in order is taken unless another of its column is ten times as large
+
 
 class SparseSolver:
     """x with Jx = b, where J is the sum of `values` at (`rows`, `columns`) of a square of `size`.
@@ -52,6 +54,6 @@ class SparseSolver:
         matrix = sp.csc_matrix((data, self._indices, self._starts), shape=(self.size, self.size), copy=True)
         matrix.eliminate_zeros()  # most blocks of a joint hold more of them than numbers
         try:
-            return splu(matrix)
+            return splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=_PIVOT)
         except RuntimeError:  # exactly singular: no step leads on from here
             return None
