@@ -9,7 +9,7 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.table import Table
 
-from polhode.bench import bicycle, directors, precision, roundoff, stabilisation, startup, step
+from polhode.bench import bicycle, chain, directors, precision, roundoff, stabilisation, startup, step
 from polhode.bench.base import Benchmark, Row
 from polhode.mechanics.checks import unknown
 
@@ -23,6 +23,7 @@ BENCHMARKS = {
         Benchmark("directors", "A step on the non-twisting frame, reduced beside full", directors.measure),
         Benchmark("bicycle", "A step of the benchmark bicycle, beside Exudyn", bicycle.measure),
         Benchmark("stabilisation", "Ways to keep joints closed, on the bicycle", stabilisation.measure),
+        Benchmark("chain", "A step of a chain with sparse matrices, by the number of its rods", chain.measure),
         Benchmark("roundoff", "Round-off over ten million steps", roundoff.measure),
     )
 }

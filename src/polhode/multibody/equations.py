@@ -43,7 +43,7 @@ from polhode.multibody.system import System
 # energy that the impulse of a step would give it, the correction that uses this direction fades.
 _SLOW = 1e-6
 
-_REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
+REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
 
 
 class Equations:
@@ -275,7 +275,7 @@ class Equations:
 
     def size(self, d: Any) -> Any:
         """The largest correction of a velocity, relative to the largest velocity, before or half-way."""
-        return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + _REST)
+        return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST)
 
 
 def halfway(a: Any, b: Any) -> Any:

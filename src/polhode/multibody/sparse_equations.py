@@ -25,7 +25,7 @@ from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
 from polhode.multibody import sparse_rows as rows
 from polhode.multibody.arrays import skew, turn_back
-from polhode.multibody.equations import Equations, carry_of, halfway, masses
+from polhode.multibody.equations import REST, Equations, carry_of, halfway, masses
 from polhode.multibody.moment import carried, in_space, momentum, posed
 from polhode.multibody.places import rows_of
 from polhode.multibody.sparse_forces import force_slopes
@@ -33,6 +33,10 @@ from polhode.multibody.sparse_rows import Blocks, bodies_of
 from polhode.multibody.sparse_solve import SparseSolver
 from polhode.multibody.state import State
 from polhode.multibody.system import System
+
+# Of the largest position over the step: ε|r|/h is what round-off leaves of a velocity, and a correction has
+# stalled below 1e-10 of its scale, so at some 50 of these.
+_ROUND = 1e-4
 
 
 class SparseEquations(Equations):
@@ -93,6 +97,12 @@ class SparseEquations(Equations):
 
     def correction(self) -> Callable[[Any], Any]:
         return self._correction_at(self.near)
+
+    def size(self, d: Any) -> Any:
+        """As in `equations`; but places far from the origin are round, and so is φ/h, however slow the motion."""
+        w, r = self.near[0], self.state.positions
+        speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(w)) + REST
+        return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(r)) / self.h)
 
     def _correction_at(self, x: Any) -> Callable[[Any], Any]:
         h, t = self.h, self.t

@@ -6,6 +6,7 @@ from polhode.mechanics.checks import unknown
 from polhode.problems.base import Parameter, Problem, Setup, SystemSetup
 from polhode.problems.bicycle import BICYCLE
 from polhode.problems.blades import CHAPLYGIN_SLEIGH, KNIFE_EDGE
+from polhode.problems.chain import CHAIN
 from polhode.problems.coulomb_wall import COULOMB_WALL
 from polhode.problems.free_body import BOOK, FREE_BODY
 from polhode.problems.linkages import FOUR_BAR, PENDULUM
@@ -21,7 +22,7 @@ PROBLEMS = {
         *(FREE_BODY, BOOK, SLOW_TOP, FAST_TOP, COULOMB_WALL, HEAVY_TOP),
         *NONTWISTING,
         *(ROLLING_SPHERE, ROLLING_DISK, BICYCLE),
-        *(CHAPLYGIN_SLEIGH, KNIFE_EDGE, RATTLEBACK, CHAPLYGIN_BALL, PENDULUM, FOUR_BAR),
+        *(CHAPLYGIN_SLEIGH, KNIFE_EDGE, RATTLEBACK, CHAPLYGIN_BALL, PENDULUM, FOUR_BAR, CHAIN),
     )
 }
 
