@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+from jax import lax
 
 from polhode.mechanics.checks import InputError
+from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
 from polhode.multibody.sparse_equations import SparseEquations
 from polhode.multibody.three_field import ThreeField
+from polhode.solve import Report
+
+_MATRICES = 6  # at most in a step
 
 
 @dataclass(frozen=True)
@@ -21,6 +28,26 @@ class ThreeFieldSparse(ThreeField):
 
     name: ClassVar[str] = "three-field-sparse"
     equations: ClassVar[type[Equations]] = SparseEquations
+    solver: Chord = field(default_factory=lambda: Chord(stalled=1e-12, limit=10))  # of a scale that knows of round-off
+
+    def _solved(self, equations: Any) -> tuple[Any, Report]:
+        """A matrix for one correction, then a better one, and another wherever corrections fall slowly: in a long
+        chain the guess may be far off."""
+
+        def unfinished(s: Any) -> Any:
+            _, report, n = s
+            return ~report.converged & (n < _MATRICES)
+
+        def advance(s: Any) -> Any:
+            x, report, n = s
+            limit: Any = jnp.where(n == 0, 1, self.solver.limit)
+            solver = replace(self.solver, limit=limit)
+            x, now = solver(equations.residual, equations.correction_at(x), x, equations.size)
+            return x, replace(now, iterations=report.iterations + now.iterations), n + 1
+
+        none = replace(Report.explicit(), converged=jnp.asarray(False))
+        x, report, _ = lax.while_loop(unfinished, advance, (equations.guess(), none, jnp.asarray(0)))
+        return x, report
 
     def __post_init__(self) -> None:
         if self.stabilisation == "projection":

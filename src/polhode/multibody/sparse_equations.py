@@ -34,9 +34,9 @@ from polhode.multibody.sparse_solve import SparseSolver
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 
-# Of the largest position over the step: ε|r|/h is what round-off leaves of a velocity, and a correction has
-# stalled below 1e-10 of its scale, so at some 50 of these.
-_ROUND = 1e-4
+# Of the largest position over the step: ε|r|/h is what round-off leaves of a velocity, and no correction below
+# 1e-15 of its scale is asked for, which so is half of that.
+_ROUND = 0.1
 
 
 class SparseEquations(Equations):
@@ -56,8 +56,6 @@ class SparseEquations(Equations):
         # Number of each row among the holonomic ones; those that are not stand for a zero at the end.
         closes = np.array(system.holonomic, dtype=bool)
         self.number = np.where(closes, np.cumsum(closes) - 1, len(self.hol))
-        x = super().guess()
-        self.near = jax.tree.map(jnp.subtract, x, self._correction_at(x)(self.residual(x)))
 
     def rows(self, q: Any, t: Any) -> Blocks:
         return rows.blocks_of(self.system, q, t)
@@ -90,21 +88,17 @@ class SparseEquations(Equations):
     def _on_every_row(self, Gam: Any) -> Any:
         return jnp.append(Gam, 0.0)[self.number]
 
-    def guess(self) -> Any:
-        """One step of Newton's method from the guess of `equations`. In a long chain that guess may be far off,
-        and corrections with its matrix would fall slowly."""
-        return self.near
-
     def correction(self) -> Callable[[Any], Any]:
-        return self._correction_at(self.near)
+        return self.correction_at(self.guess())
 
     def size(self, d: Any) -> Any:
         """As in `equations`; but places far from the origin are round, and so is φ/h, however slow the motion."""
-        w, r = self.near[0], self.state.positions
-        speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(w)) + REST
-        return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(r)) / self.h)
+        speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST
+        r = self.state.positions
+        return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(r)) / jnp.abs(self.h))
 
-    def _correction_at(self, x: Any) -> Callable[[Any], Any]:
+    def correction_at(self, x: Any) -> Callable[[Any], Any]:
+        """J⁻¹ at x = (w, Λ, Γ), as a function of the residual."""
         h, t = self.h, self.t
         w, Lam, Gam = x
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))

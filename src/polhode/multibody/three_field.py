@@ -15,6 +15,7 @@ from polhode.multibody.projection import projected
 from polhode.multibody.state import State
 from polhode.multibody.step import Method, Step
 from polhode.multibody.system import System
+from polhode.solve import Report
 
 Stabilisation = Literal["both", "kappa", "projection", "none"]
 
@@ -37,13 +38,14 @@ class ThreeField(Method):
     conserving: bool = True
     solver: Chord = field(default_factory=Chord)
 
+    def _solved(self, equations: Any) -> tuple[Any, Report]:
+        return self.solver(equations.residual, equations.correction(), equations.guess(), equations.size)
+
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
         both = self.stabilisation == "both"
         equations = self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
-        (w, Lam, Gam), report = self.solver(
-            equations.residual, equations.correction(), equations.guess(), equations.size
-        )
+        (w, Lam, Gam), report = self._solved(equations)
         A_mid = equations.rows(posed(carried(state, 0.5 * h * w)), t + 0.5 * h)
         u = equations.end_velocity(w, A_mid, Gam)
         r, q = carried(state, h * w)
