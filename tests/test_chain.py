@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-import polhode as ph
 from polhode import multibody as mb
-from polhode.bench.chain import exponent
-from polhode.multibody import rank
-from polhode.multibody import start as starts
-from polhode.multibody.places import by_body
-from polhode.multibody.sparse_equations import from_the_tips
-from polhode.multibody.sparse_forces import force_slopes
-from polhode.multibody.sparse_solve import SparseSolver
 from polhode.problems import problem_of
-from polhode.problems.chain import moments
-from polhode.references import pendulum
 
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}  # to compile, not to run
 H = 0.01

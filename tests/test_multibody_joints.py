@@ -47,9 +47,9 @@ def sway(t: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def everything() -> tuple[mb.System, mb.State, dict[str, Any]]:
-    """Every joint at once, each between the ground and a body of its own; a rod, and a drive; with gravity and spin."""
+    """Two joints, a rod and a drive, each between the ground and a body of its own: every kind of row."""
     bodies, joints = [], []
-    for i, (joint, _, options) in enumerate(JOINTS):
+    for i, (joint, _, options) in enumerate(j for j in JOINTS if j[0] in (mb.Universal, mb.Prismatic)):
         name = joint.__name__
         bodies.append(body(name, float(3 * i), omega=(0.5, 1.0, -0.7), velocity=(0.3, -0.2, 0.1)))
         joints.append(joint("ground", name, at=(3 * i + 0.5, 0, 0), **options))
@@ -64,16 +64,16 @@ def everything() -> tuple[mb.System, mb.State, dict[str, Any]]:
 def test_every_joint_holds(everything: Any) -> None:
     _, _, out = everything
     assert out["ok"]
-    assert out["phi"] < 1e-13
-    assert out["psi"] < 1e-11
+    assert out["phi"] < 5e-15  # 4.1e-16
+    assert out["psi"] < 5e-14  # 3.7e-15
 
 
 def test_a_drive_drives(everything: Any) -> None:
     system, _, out = everything
     i = system.names.index("driven")
     angle = 2 * math.atan2(out["state"].quaternions[i, 3], out["state"].quaternions[i, 0])
-    assert angle == pytest.approx(float(sway(1.0)), abs=1e-13)
-    assert out["state"].omegas[i, 2] == pytest.approx(0.9 * math.cos(3.0), abs=1e-11)
+    assert angle == pytest.approx(float(sway(1.0)), abs=1e-14)  # 8.3e-17
+    assert out["state"].omegas[i, 2] == pytest.approx(0.9 * math.cos(3.0), abs=1e-14)  # 1.1e-16
 
 
 def circle(view: mb.View, radius: Any) -> Any:
@@ -94,10 +94,10 @@ def test_users_constraints_are_as_good_as_built_in() -> None:
         system = mb.System([sleigh], constraints=[plane, edge])
         out = run(mb.ThreeField(), system, mb.consistent_start(system)[0], 0.02, 500)
         assert out["ok"]
-        assert out["p_E"] < 1e-9
-        assert out["slip"] < 1e-12
+        assert out["p_E"] < 3e-11  # 3.4e-12
+        assert out["slip"] < 1e-14  # 5.6e-16
         ends.append(out["state"].positions)
-    assert np.abs(ends[0] - ends[1]).max() < 1e-10
+    assert np.abs(ends[0] - ends[1]).max() < 2e-13  # 1.2e-14
 
 
 def test_parameters_change_without_compiling() -> None:
@@ -114,7 +114,7 @@ def stretch(view: mb.View, k: Any) -> Any:
     return 0.5 * k * (jnp.sqrt(d @ d) - 0.4) ** 2
 
 
-def test_a_spring_is_its_potential_and_keeps_energy_and_momentum() -> None:
+def test_a_spring_is_its_potential_and_keeps_energy_and_linear_momentum() -> None:
     bodies = [body("a", 0.0, omega=(1, 2, 0)), body("b", 1.0, omega=(0, -1, 2), velocity=(0, 1, 0))]
     spring = mb.Spring("a", "b", 30.0, 0.4, at_a=(0, 0.1, 0), at_b=(0.2, 0, 0))
     out = []
@@ -123,9 +123,9 @@ def test_a_spring_is_its_potential_and_keeps_energy_and_momentum() -> None:
         first, _ = mb.consistent_start(system)
         out.append(run(mb.ThreeField(), system, first, 0.01, 1000))
         change = mb.linear_momentum(system, out[-1]["state"]) - mb.linear_momentum(system, first)
-        assert np.abs(change).max() < 1e-11
-        assert out[-1]["p_E"] < 1e-3
-    assert np.abs(out[0]["state"].positions - out[1]["state"].positions).max() < 1e-9
+        assert np.abs(change).max() < 1e-13  # 9.8e-15
+        assert out[-1]["p_E"] < 2e-4  # 9.5e-5
+    assert np.abs(out[0]["state"].positions - out[1]["state"].positions).max() < 1e-12  # 8.1e-14
 
 
 def test_forces_and_torques_in_either_frame() -> None:

@@ -86,10 +86,10 @@ def test_cyclic_disk_for_a_long_time() -> None:
     first = start(system)
     out = run(THREE_FIELD, system, first, 0.01, 200_000)
     assert out["ok"]
-    assert out["p_E"] < 3e-7  # 2.1e-11
+    assert out["p_E"] < 1e-9  # 4.0e-11
     assert out["phi"] < 1e-14  # 9.9e-16
     height = out["state"].positions[0, 2] - first.positions[0, 2]
-    assert abs(height) < 1e-5
+    assert abs(height) < 4e-6  # 4.3e-7
 
 
 @pytest.mark.parametrize("h", [0.01, 0.5, 1.3])
@@ -98,11 +98,11 @@ def test_rectilinear_rolling_is_exact_at_any_step(h: float) -> None:
     out = run(THREE_FIELD, system, start(system), h, 100)
     state = out["state"]
     assert out["ok"]
-    assert state.positions[0] == pytest.approx((200 * h, 0, 1), abs=1e-10)  # 1.2e-11, of 260 m
-    assert state.omegas[0] == pytest.approx((0, 2, 0), abs=1e-12)
+    assert state.positions[0] == pytest.approx((200 * h, 0, 1), abs=1e-11)  # 3.4e-13
+    assert state.omegas[0] == pytest.approx((0, 2, 0), abs=1e-14)  # 0
     angle = 200 * h
     expected = (math.cos(angle / 2), 0, math.sin(angle / 2), 0)
-    assert abs(np.dot(state.quaternions[0], expected)) == pytest.approx(1.0, abs=1e-12)
+    assert abs(np.dot(state.quaternions[0], expected)) == pytest.approx(1.0, abs=1e-13)  # 2.2e-15
 
 
 def test_sphere_in_a_cylinder_against_its_closed_form() -> None:
@@ -135,7 +135,7 @@ def test_a_step_forth_and_a_step_back_is_the_identity() -> None:
     there = run(THREE_FIELD, system, first, 0.05, 100)["state"]
     back = run(THREE_FIELD, system, there, -0.05, 100)["state"]
     for name in ("positions", "quaternions", "velocities", "omegas"):
-        assert np.abs(getattr(back, name) - getattr(first, name)).max() < 1e-11
+        assert np.abs(getattr(back, name) - getattr(first, name)).max() < 2e-11  # 2.3e-12
 
 
 @pytest.mark.slow
@@ -143,9 +143,9 @@ def test_bicycle_for_a_hundred_thousand_steps() -> None:
     system = bicycle(4.6, 0.5)
     out = run(THREE_FIELD, system, start(system), 0.01, 100_000)
     assert out["ok"]
-    assert out["p_E"] < 1e-6
-    assert out["phi"] < 1e-10
-    assert out["slip"] < 1e-11
+    assert out["p_E"] < 1e-7  # 2.3e-8, as after 20 s
+    assert out["phi"] < 1e-11  # 9.1e-13, 4.6 km from the origin
+    assert out["slip"] < 1e-11  # 5.8e-14
 
 
 def pendulum() -> mb.System:
@@ -164,11 +164,10 @@ def test_joints_without_a_second_multiplier_creep_apart() -> None:
     first = start(system)
     gap = {
         kind: float(run(mb.ThreeField(stabilisation=kind), system, first, 0.01, 1000)["phi"])
-        for kind in ("both", "kappa", "none")
+        for kind in ("both", "none")
     }
-    assert gap["both"] < 1e-13
-    assert gap["kappa"] > 1e-7
-    assert gap["none"] > 10 * gap["kappa"]
+    assert gap["both"] < 1e-14  # 8.9e-16
+    assert gap["none"] > 1e-4  # 1.5e-3
 
 
 def test_a_free_body_against_the_exact_motion() -> None:
@@ -186,9 +185,11 @@ def test_a_free_body_against_the_exact_motion() -> None:
         out = run(THREE_FIELD, system, start(system), 10.0 / n, n)
         errors.append(1 - abs(np.dot(out["state"].quaternions[0], exact)))
     assert math.log2(errors[0] / errors[1]) / 2 == pytest.approx(2.0, abs=0.02)
-    assert out["p_E"] < 1e-11
+    assert out["p_E"] < 1e-12  # 4.8e-14
     first = start(system)
-    assert np.allclose(mb.angular_momentum(system, out["state"]), mb.angular_momentum(system, first), atol=1e-11)
+    assert np.allclose(
+        mb.angular_momentum(system, out["state"]), mb.angular_momentum(system, first), atol=5e-12
+    )  # 5.1e-13
 
 
 def test_a_pinned_top_against_the_single_body() -> None:
@@ -223,7 +224,7 @@ def test_a_pinned_top_against_the_single_body() -> None:
         q = single.dataset["attitude"].values[-1]
         gaps.append(math.sqrt(2 * (1 - abs(np.dot(q, out["state"].quaternions[0])))))
     assert math.log2(gaps[0] / gaps[1]) == pytest.approx(2.0, abs=0.05)
-    assert gaps[1] < 1e-3
+    assert gaps[1] < 1e-4  # 6.3e-5
 
 
 def test_a_free_pair_keeps_its_momentum() -> None:
@@ -236,10 +237,10 @@ def test_a_free_pair_keeps_its_momentum() -> None:
     assert out["ok"]
     linear = mb.linear_momentum(system, out["state"]) - mb.linear_momentum(system, first)
     angular = mb.angular_momentum(system, out["state"]) - mb.angular_momentum(system, first)
-    assert np.abs(linear).max() < 1e-12
+    assert np.abs(linear).max() < 1e-14  # 8.9e-16
     assert np.abs(angular).max() < 4e-5  # 2.7e-5 of 2.0; 6.3e-6 with half the step
     assert out["p_E"] < 1e-7  # 1.7e-8
-    assert out["phi"] < 1e-13
+    assert out["phi"] < 5e-14  # 5.3e-15
 
 
 def test_statuses_where_a_step_cannot_be() -> None:
@@ -257,7 +258,7 @@ def test_halving_where_the_equations_are_not_solved() -> None:
     assert out["parts"] == 20
     half = run(THREE_FIELD, system, start(system), 0.05, 20)
     assert np.abs(out["state"].positions - half["state"].positions).max() < 1e-12
-    assert not run(mb.Halving(THREE_FIELD, limit=0), system, start(system), 0.1, 1)["ok"]
+    assert not run(method, system, start(system), 1.6, 1)["ok"]  # 8 rad in an eighth of it
 
 
 def test_literal_and_dae_on_the_cyclic_disk() -> None:

@@ -222,7 +222,7 @@ def test_a_start_is_projected_and_the_change_reported() -> None:
 
 
 def test_redundant_rows_are_named_and_carry_least_multipliers() -> None:
-    """Two ball joints and a hinge on the same door: the load is shared as evenly as can be."""
+    """A door on two ball joints: they share its weight evenly."""
     door = mb.Body("door", 3.0, (0.4, 0.4, 0.1), position=(0.5, 0, 0))
     hinges = [mb.Ball("ground", "door", at=(0, 0, z), name=name) for z, name in ((0.5, "upper"), (-0.5, "lower"))]
     system = mb.System([door], forces=[mb.Gravity((0, 0, -G))], constraints=hinges)
@@ -234,5 +234,5 @@ def test_redundant_rows_are_named_and_carry_least_multipliers() -> None:
     out = run(mb.ThreeField(), system, state, 0.01, 100)
     assert out["ok"]
     after = [out["state"].multipliers[system.row_names.index(f"{name}.z")] for name in ("upper", "lower")]
-    assert np.allclose(np.abs(after), 3.0 * G / 2, rtol=1e-9)
-    assert out["phi"] < 1e-14
+    assert np.allclose(np.abs(after), 3.0 * G / 2, rtol=1e-13)  # 5.1e-15
+    assert out["phi"] < 1e-15  # 5.6e-17

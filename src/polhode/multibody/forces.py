@@ -79,6 +79,7 @@ class _Between(Applied):
     b: Any
     at_a: Any
     at_b: Any
+    scalars: Any = ()  # the names of its other numbers
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -86,26 +87,23 @@ class _Between(Applied):
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
         super().bind(bodies)
-        points = {name: numbers(name, getattr(self, name), (3,)) for name in ("at_a", "at_b")}
+        kind = type(self).__name__
         if self.a == self.b:
-            raise InputError(
-                f"{type(self).__name__} joins {self.a!r} to itself; it needs two bodies, or one and ground"
-            )
-        return replace(self, **points)  # type: ignore[type-var]
+            raise InputError(f"{kind} joins {self.a!r} to itself; it needs two bodies, or one and {GROUND!r}")
+        given = {name: numbers(f"{kind}: {name}", getattr(self, name), (3,)) for name in ("at_a", "at_b")}
+        given |= {name: numbers(f"{kind}: {name}", getattr(self, name)) for name in self.scalars}
+        return replace(self, **given)  # type: ignore[type-var]
 
-    def _line(self, view: View) -> tuple[Any, Any]:
-        """The unit vector from a to b, and the distance."""
-        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
-        length = jnp.sqrt(dot(d, d))
-        return d / length, length
+    def _apart(self, view: View) -> Any:
+        """From the point of a to the point of b, space axes."""
+        return view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
 
     def _pull(self, view: View) -> Any:
-        """The force on a, towards b."""
+        """The force on a, space axes; that on b is its opposite."""
         raise NotImplementedError
 
     def loads(self, view: View) -> list[tuple[Any, Any]]:
-        e, _ = self._line(view)
-        force = self._pull(view) * e
+        force = self._pull(view)
         ends = ((self.a, self.at_a, force), (self.b, self.at_b, -force))
         return [(f, cross(s, turn_back(view.rotation(body), f))) for body, s, f in ends if body != GROUND]
 
@@ -121,20 +119,16 @@ class Spring(_Between):
     at_a: Any = (0.0, 0.0, 0.0)
     at_b: Any = (0.0, 0.0, 0.0)
     conservative = True
+    scalars = ("stiffness", "length")
 
     def _pull(self, view: View) -> Any:
-        return self.stiffness * (self._line(view)[1] - self.length)
-
-    def loads(self, view: View) -> list[tuple[Any, Any]]:
         # k d (1 - length/|d|), so that a spring of no length may pass through zero
-        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
+        d = self._apart(view)
         short = jnp.where(self.length == 0.0, 0.0, self.length / _root(dot(d, d)))
-        force = self.stiffness * (1.0 - short) * d
-        ends = ((self.a, self.at_a, force), (self.b, self.at_b, -force))
-        return [(f, cross(s, turn_back(view.rotation(body), f))) for body, s, f in ends if body != GROUND]
+        return self.stiffness * (1.0 - short) * d
 
     def energy(self, view: View) -> Any:
-        d = view.point(self.b, self.at_b) - view.point(self.a, self.at_a)
+        d = self._apart(view)
         return 0.5 * self.stiffness * (_root(dot(d, d)) - self.length) ** 2
 
 
@@ -152,12 +146,12 @@ class Damper(_Between):
     coefficient: Any
     at_a: Any = (0.0, 0.0, 0.0)
     at_b: Any = (0.0, 0.0, 0.0)
+    scalars = ("coefficient",)
 
     def _pull(self, view: View) -> Any:
-        e, _ = self._line(view)
-        return self.coefficient * dot(
-            e, view.point_velocity(self.b, self.at_b) - view.point_velocity(self.a, self.at_a)
-        )
+        d = self._apart(view)
+        rate = view.point_velocity(self.b, self.at_b) - view.point_velocity(self.a, self.at_a)
+        return self.coefficient * dot(d, rate) / dot(d, d) * d
 
 
 class _OnOne(Applied):

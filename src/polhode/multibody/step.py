@@ -15,7 +15,10 @@ from polhode.multibody.system import System
 from polhode.multibody.tree import tree
 from polhode.solve import Report
 
-PAPER = "Paraskevopoulos, Natsiavas, a three-field method for nonholonomic multibody systems"
+PAPER = (
+    "Natsiavas, Passas, Paraskevopoulos: a time-stepping method for multibody systems involving nonholonomic "
+    "constraints"
+)
 
 
 @tree
