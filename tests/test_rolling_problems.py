@@ -148,3 +148,14 @@ def test_bicycle_linearised_at_every_speed() -> None:
         scale = np.abs(exact[:, :2]).max()
         assert np.abs(run.observables["roll"].values - exact[:, 0]).max() < 1e-3 * scale
         assert np.abs(run.observables["steer"].values - exact[:, 1]).max() < 1e-3 * scale
+
+
+@pytest.mark.slow
+def test_a_composition_has_order_4_on_the_bicycle() -> None:
+    system = problem_of("bicycle").system(speed=4.6, roll_rate=0.5)
+    ends = []
+    for n in (25, 50, 100):
+        run = ph.simulate(system, method="triple4-three-field", step=1.0 / n, steps=n, every=n)
+        ends.append(np.concatenate([run.positions[-1].ravel(), run.omegas[-1].ravel()]))
+    order = np.log2(np.linalg.norm(ends[0] - ends[1]) / np.linalg.norm(ends[1] - ends[2]))
+    assert order == pytest.approx(4, abs=0.25)

@@ -14,7 +14,7 @@ increment of φ and f̄·w that of the potential: the step keeps energy to order
 are not the increment of anything; theirs are means of the two ends (which follow a sphere
 in a cylinder five times as closely as means along the path). What work the rows then still do
 is taken off along the momentum, in each part of the system that is held or rolls, which makes
-energy under gravity exact; a part that floats keeps its momentum instead. Each term reads the
+energy under gravity exact; a part that floats keeps its linear momentum instead. Each term reads the
 same from the other end of the step: it is symmetric in time.
 """
 

@@ -10,7 +10,7 @@ from polhode.multibody.system import System
 
 def anchored(system: System) -> tuple[np.ndarray, np.ndarray]:
     """Bodies (m, N) and rows (m, k) of each part of the system that is held or rolls: what a row ties
-    together is one part. A part that floats keeps its momentum instead, and its energy to order h⁴."""
+    together is one part. A part that floats keeps its linear momentum instead, and its energy to order h⁴."""
     part = np.arange(system.size)
     held = set()
     for g in system.groups:
