@@ -25,11 +25,11 @@ from polhode.problems import problem_of
 from polhode.problems.chain import moments
 from polhode.references import pendulum
 
-QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}  # to compile, not to run
+QUICK: Any = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}  # to compile, not to run
 H = 0.01
 
 
-def chain(bodies: int, **given: Any) -> mb.System:
+def chain(bodies: float, **given: Any) -> mb.System:
     return problem_of("chain").system(bodies=bodies, **given)
 
 
@@ -52,7 +52,7 @@ def tree(count: int) -> mb.System:
 @cache
 def ran(method: mb.MultibodyMethod, system: str, count: int, steps: int) -> Any:
     """The last state and whether every step converged, compiled quickly."""
-    made = {"chain": chain, "tree": tree}[system](count)
+    made = chain(count) if system == "chain" else tree(count)
     state, _ = mb.consistent_start(made)
 
     def run(made: mb.System, state: mb.State) -> Any:
