@@ -51,14 +51,14 @@ def python(code: str, **environment: str) -> str:
 
 def test_importing_polhode_prepares_jax() -> None:
     out = python("import polhode, jax, os; print(jax.config.jax_enable_x64, os.environ['XLA_FLAGS'])")
-    assert out == "True --xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536"
+    assert out == "True --xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=1048576"
     assert python("import jax, polhode; print(jax.numpy.ones(1).dtype)") == "float64"
 
 
 def test_the_users_flags_are_kept() -> None:
     code = "import polhode, os; print(os.environ['XLA_FLAGS'])"
     assert python(code, XLA_FLAGS="--a=1 --xla_backend_extra_options=b=2") == (
-        "--a=1 --xla_backend_extra_options=b=2,xla_cpu_small_while_loop_byte_threshold=65536"
+        "--a=1 --xla_backend_extra_options=b=2,xla_cpu_small_while_loop_byte_threshold=1048576"
     )
     mine = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=1"
     assert python(code, XLA_FLAGS=mine) == mine

@@ -34,11 +34,11 @@ def _set_loop_option() -> None:
     if _backend_started():
         warnings.warn(
             "JAX had started before polhode was imported, so loops on the CPU run several times slower than they "
-            f"could. Import polhode first, or set XLA_FLAGS={_EXTRA}{LOOP_OPTION}=65536.",
+            f"could. Import polhode first, or set XLA_FLAGS={_EXTRA}{LOOP_OPTION}=1048576.",
             stacklevel=4,
         )
         return
-    option = f"{LOOP_OPTION}=65536"
+    option = f"{LOOP_OPTION}=1048576"
     words = flags.split()
     extra = [i for i, word in enumerate(words) if word.startswith(_EXTRA)]
     if extra:

@@ -73,7 +73,7 @@ def measure_option() -> list[Row]:
     """The same step with and without polhode's XLA option, each in a fresh process."""
     code = "from polhode.bench.step import nanoseconds; print(nanoseconds('imidm'))"
     times = {}
-    for label, limit in (("with the option", 65536), ("XLA's default", 1024)):
+    for label, limit in (("with the option", 1048576), ("XLA's default", 1024)):
         flags = f"--xla_backend_extra_options={LOOP_OPTION}={limit}"
         done = subprocess.run(
             [sys.executable, "-c", code],

@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.multibody.arrays import product, skew
 from polhode.multibody.local import Local, Motion, Pose, over
-from polhode.multibody.places import by_row, by_row_and_body
+from polhode.multibody.places import by_body, by_row, by_row_and_body, rows_of
 from polhode.multibody.view import View, frame_of
 
 if TYPE_CHECKING:
@@ -49,6 +49,14 @@ def rows(system: System, q: Pose, t: Any) -> Any:
     return by_row_and_body(system, blocks)
 
 
+def wrench(system: System, q: Pose, t: Any, Lam: Any) -> Any:
+    """AᵀΛ, (N, 6), body axes, for Λ of every row; A itself is not formed."""
+    if not system.groups:
+        return jnp.zeros((system.size, 6))
+    u = jnp.zeros((system.size, 6))
+    return by_body(system, [over(g, Local.wrench, q, u, t, Lam[rows_of(g)]) for g in system.groups])
+
+
 def drift(system: System, q: Pose, t: Any) -> Any:
     """(k,) ψ at ϑ = 0: what of a row depends on time alone, or moves by itself."""
     if not any(g.kind.rheonomic for g in system.groups):
@@ -66,7 +74,7 @@ def regular(system: System, q: Pose, t: Any) -> Any:
     good = jnp.asarray(True)
     for g in system.groups:
         if g.kind.can_be_singular:
-            far = over(g, lambda local: local.kind.singular(local.view()), q, u, t)
+            far = over(g, Local.singular, q, u, t)
             good = good & jnp.all(far > SINGULAR)
     return good
 
@@ -89,7 +97,7 @@ def singularities(system: System, positions: Any, rotations: Any) -> list[tuple[
     found = []
     q, u = (jnp.asarray(positions), jnp.asarray(rotations)), jnp.zeros((system.size, 6))
     for g in system.groups:
-        values = over(g, lambda at: at.kind.singular(at.view()), q, u, 0.0)
+        values = over(g, Local.singular, q, u, 0.0)
         names = [system.row_names[first].rpartition(".")[0] or system.row_names[first] for first in g.first]
         found += list(zip(names, np.asarray(values).tolist(), strict=True))
     return found

@@ -14,6 +14,7 @@ from jax import lax
 from polhode.multibody.arrays import inverse3
 
 _BLOCK = 3
+_PANEL = 6
 
 
 def inverse(A: Any) -> Any:
@@ -45,3 +46,21 @@ def inverse(A: Any) -> Any:
 
     A = lax.fori_loop(0, size // _BLOCK, eliminate, A)
     return A[:n, :n]
+
+
+def matmul(A: Any, B: Any) -> Any:
+    """A B, six columns of A at a time. XLA hands `A @ B` of this size to a library, and a loop that
+    calls a library is not turned into one native function."""
+    n = A.shape[1]
+    size = -(-n // _PANEL) * _PANEL
+    if size > n:
+        A, B = jnp.pad(A, ((0, 0), (0, size - n))), jnp.pad(B, ((0, size - n), (0, 0)))
+
+    def add(k: Any, C: Any) -> Any:
+        a = lax.dynamic_slice(A, (0, k * _PANEL), (A.shape[0], _PANEL))
+        b = lax.dynamic_slice(B, (k * _PANEL, 0), (_PANEL, B.shape[1]))
+        for j in range(_PANEL):
+            C = C + a[:, j : j + 1] * b[j]
+        return C
+
+    return lax.fori_loop(0, size // _PANEL, add, jnp.zeros((A.shape[0], B.shape[1])))

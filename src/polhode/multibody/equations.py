@@ -31,7 +31,7 @@ from polhode.algebra import Vec3
 from polhode.algebra.scalars import stumpff
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross, product, skew, turn_back
-from polhode.multibody.dense import inverse
+from polhode.multibody.dense import inverse, matmul
 from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
 from polhode.multibody.parts import anchored
@@ -58,7 +58,7 @@ class Equations:
         self.kept = system.independent
         self.hol = np.flatnonzero(np.array(system.holonomic, dtype=bool)[self.kept])
         self.both = both and len(self.hol) > 0
-        self.closes = self._closes()
+        self.closes = jnp.array(system.holonomic, dtype=bool)[self.kept]
         self.per_mass = mass_inverse(system)
         self.u, self.q = motion(state), pose(state)
         self.A = self.rows(self.q, t)
@@ -75,10 +75,6 @@ class Equations:
 
     # What is done with rows; all else is the same however they are stored (see `sparse_equations`).
 
-    def _closes(self) -> Any:
-        """Whether a row is holonomic, in the shape of A."""
-        return jnp.array(self.system.holonomic, dtype=bool)[self.kept][:, None, None]
-
     def turned(self, R: Any, A: Any) -> Any:
         """A, its rotations turned by R."""
         return in_space(R, A)
@@ -86,18 +82,6 @@ class Equations:
     def pull(self, A: Any, Lam: Any) -> Any:
         """AᵀΛ, (N, 6)."""
         return jnp.einsum("kbi,k->bi", A, Lam)
-
-    def pull_closing(self, A: Any, Gam: Any) -> Any:
-        """AᵀΓ of the holonomic rows, (N, 6)."""
-        return jnp.einsum("kbi,k->bi", A[self.hol], Gam)
-
-    def along(self, A: Any, u: Any) -> Any:
-        """Aϑ, (k,)."""
-        return jnp.einsum("kbi,bi->k", A, u)
-
-    def along_closing(self, A: Any, u: Any) -> Any:
-        """Aϑ of the holonomic rows."""
-        return jnp.einsum("kbi,bi->k", A[self.hol], u)
 
     def row_mass(self, q: Any, t: Any, u: Any) -> tuple[Any, Any]:
         """m_RR = 1/(a M⁻¹aᵀ) and f̄_R = m_RR a M⁻¹f of every row, (9)-(11) with c = M⁻¹aᵀ/(a M⁻¹aᵀ)."""
@@ -118,72 +102,82 @@ class Equations:
         w = self.u + 0.5 * over_mass(self.per_mass, push)
         return w, Lam, jnp.zeros(len(self.hol) if self.both else 0)
 
-    def end_velocity(self, w: Any, A_mid: Any, Gam: Any) -> Any:
+    def closing_pull(self, mid: Any, Gam: Any) -> Any:
+        """AᵀΓ half-way, (N, 6)."""
+        return assembly.wrench(self.system, mid, self.t + 0.5 * self.h, self._gamma_on_rows(Gam))
+
+    def end_velocity(self, w: Any, pull: Any) -> Any:
         """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
-        if self.both:
-            w = w - over_mass(self.per_mass, self.pull_closing(A_mid, Gam))
-        return 2.0 * w - self.u
+        return 2.0 * (w - over_mass(self.per_mass, pull)) - self.u
+
+    def _gamma_on_rows(self, Gam: Any) -> Any:
+        return self._on_rows(Gam, self.kept[self.hol]) if self.both else jnp.zeros(self.system.rows)
+
+    def _on_rows(self, values: Any, rows: np.ndarray) -> Any:
+        """Numbers of some rows among those of all, 0 elsewhere. By gathering: a scatter cannot be part of a
+        native loop."""
+        place = np.zeros(self.system.rows, dtype=int)
+        place[rows] = 1 + np.arange(len(rows))
+        return jnp.pad(values, (1, 0))[place]
 
     def residual(self, x: Any) -> Any:
         """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h)."""
         s, h, t = self.system, self.h, self.t
         w, Lam, Gam = x
-        mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
-        A_end, A_mid = self.rows(end, t + h), self.rows(mid, t + 0.5 * h)
-        u_end = self.end_velocity(w, A_mid, Gam)
+        # Half-way and end together, and so all wrenches: the same code, once.
+        r, R = posed(carried(self.state, jnp.stack([0.5 * h * w, h * w])))
+        mid, end = (r[0], R[0]), (r[1], R[1])
+        ends, path = 0.5 * Lam, 0.0 * Lam  # the parts of Λ that go with A at each end and half-way
+        if self.conserving:
+            ends, path = jnp.where(self.closes, Lam / 6.0, ends), jnp.where(self.closes, Lam / 1.5, path)
+        pulls = jnp.stack([self._on_rows(path, self.kept), self._on_rows(ends, self.kept), self._gamma_on_rows(Gam)])
+        where = np.array([0, 1, 0])
+        along, last, pull = jax.vmap(lambda r, R, t, Lam: assembly.wrench(s, (r, R), t, Lam))(
+            r[where], R[where], t + h * jnp.array([0.5, 1.0, 0.5]), pulls
+        )
+        u_end = self.end_velocity(w, pull)
         f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h))
-        ends = jax.tree.map(halfway, self.A_space, self.turned(end[1], A_end))
+        impulse = self.pull(self.A_space, ends) + in_space(end[1], last)
         if self.conserving:
             mean = 0.5 * (self.u + u_end)
             f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
             f = (self.f + 4.0 * f_mid + f_end) / 6.0
-            path = jax.tree.map(lambda a, b: (2.0 * a + b) / 3.0, self.turned(mid[1], A_mid), ends)
-            impulse = self.pull(jax.tree.map(jnp.where, self.closes, path, ends), Lam)
             if self.both:
-                impulse = impulse - h * in_space(mid[1], self._slope(mid, mean, Gam))
-            impulse = impulse - self._idle(impulse, x, u_end, mid, A_mid)
+                along = along - h * self._slope(mid, mean, Gam)
+            impulse = impulse + in_space(mid[1], along)
+            impulse = impulse - self._idle(impulse, x, u_end, mid, pull)
         else:
             f = 0.5 * (self.f + f_end)
-            impulse = self.pull(ends, Lam)
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
-        psi = self.along(A_end, u_end) + self._drift(end, t + h)
+        psi = assembly.psi(s, end, u_end, t + h)[self.kept]
         phi = assembly.phi(s, end, t + h)[self.kept[self.hol]]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
         return balance, psi, phi / h
 
-    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, A_mid: Any) -> Any:
+    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, pull: Any) -> Any:
         """What to take off the impulse of the rows so that they do no work but that of drives: a part of
         the momentum, in each part of the system that is anchored. The kinetic energy grows by
         w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t)."""
         if not len(self.anchored):
             return 0.0
-        w, Lam, Gam = x
+        w, Lam, _ = x
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
-        change = u_end - self.u
-        work = self.anchored @ jnp.sum(impulse * w_space, axis=-1)
-        work = work + self.row_of @ (Lam * self._drift(mid, self.t + 0.5 * self.h))
-        if self.both:
-            work = work - self.row_of[:, self.hol] @ (Gam * self.along_closing(A_mid, change))
+        # Summed by bodies, as all bodies of a row are in one part.
+        work = self.anchored @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
+        work = work + self.row_of @ (Lam * assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept])
         push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
         floor = jnp.sum(push * over_mass(self.per_mass, push), axis=-1)
         kinetic = self.anchored @ (jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor) + 1e-300
         return (self.anchored.T @ (work / kinetic))[:, None] * p_space
 
-    def _drift(self, q: Any, t: Any) -> Any:
-        return assembly.drift(self.system, q, t)[self.kept]
-
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes, of rows between bodies."""
         s, t = self.system, self.t + 0.5 * self.h
-        Gam = jnp.zeros(s.rows).at[self.kept[self.hol]].set(Gam)
-
-        def local(at: Local, G: Any) -> Any:
-            if not at.kind.holonomic or len(at.frames) == 1:
-                return at.still
-            return jax.grad(lambda d: jnp.sum(G * at.displaced(d).rate()))(at.still)
-
-        return by_body(s, [over(g, local, mid, mean, t, Gam[rows_of(g)[:, : g.kind.holonomic]]) for g in s.groups])
+        Gam = self._gamma_on_rows(Gam)
+        here = [Gam[rows_of(g)[:, : g.kind.holonomic]] for g in s.groups]
+        slopes = [over(g, Local.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
+        return by_body(s, slopes)
 
     def correction(self) -> Callable[[Any], Any]:
         """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
@@ -210,8 +204,8 @@ class Equations:
         D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
             D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
-        KA = K @ A_force.T
-        S = inverse(D @ KA)
+        KA = matmul(K, A_force.T)
+        S = inverse(matmul(D, KA))
 
         def inner(a: Any, b: Any) -> tuple[Any, Any]:
             """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a, Dδϑ⁺ = b."""
@@ -222,8 +216,8 @@ class Equations:
         if self.both:
             # A shift of q⁺ by M⁻¹AᵀδΓ moves ψ⁺ by XδΓ, and δϑ⁺ undoes that: half of it comes back in φ⁺.
             MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
-            X = D_q[self.hol] @ MA
-            S_phi = inverse(D_phi @ MA)
+            X = matmul(D_q[self.hol], MA)
+            S_phi = inverse(matmul(D_phi, MA))
 
         def solve(residual: Any) -> Any:
             balance, psi, phi = residual
@@ -258,20 +252,11 @@ class Equations:
         s = self.system
         if not s.groups:
             return 0.0, jnp.zeros((0, s.size, 6))
-        blocks = self._row_slope_blocks(end, u, Lam)
-        return by_bodies(s, [b[0] for b in blocks]), by_row_and_body(s, [b[1] for b in blocks])
-
-    def _row_slope_blocks(self, end: Any, u: Any, Lam: Any) -> list[Any]:
-        """The same among the bodies of each constraint: (c, b, 6, b, 6) and (c, r, b, 6) for every group."""
-
-        def local(at: Local, L: Any) -> Any:
-            def both(d: Any) -> Any:
-                there = at.displaced(d)
-                return in_space(jnp.eye(3) + skew(d[:, 3:]), there.wrench(L)), there.psi()
-
-            return jax.jacfwd(both)(at.still)
-
-        return [over(g, local, end, u, self.t + self.h, Lam[rows_of(g)]) for g in self.system.groups]
+        t = self.t + self.h
+        here = [Lam[rows_of(g)] for g in s.groups]
+        wrench = by_bodies(s, [over(g, Local.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)])
+        turned = _rotations(-skew(assembly.wrench(s, end, t, Lam)[:, 3:]))  # as the axes of the torque turn
+        return wrench + turned, by_row_and_body(s, [over(g, Local.psi_slope, end, u, t) for g in s.groups])
 
     def size(self, d: Any) -> Any:
         """The largest correction of a velocity, relative to the largest velocity, before or half-way."""

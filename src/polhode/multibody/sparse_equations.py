@@ -26,6 +26,7 @@ from polhode.multibody import assembly
 from polhode.multibody import sparse_rows as rows
 from polhode.multibody.arrays import skew, turn_back
 from polhode.multibody.equations import REST, Equations, carry_of, halfway, masses
+from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, momentum, posed
 from polhode.multibody.places import rows_of
 from polhode.multibody.sparse_forces import force_slopes
@@ -60,23 +61,11 @@ class SparseEquations(Equations):
     def rows(self, q: Any, t: Any) -> Blocks:
         return rows.blocks_of(self.system, q, t)
 
-    def _closes(self) -> Blocks:
-        return [jnp.arange(g.rows)[:, None, None] < g.kind.holonomic for g in self.system.groups]
-
     def turned(self, R: Any, A: Blocks) -> Blocks:
         return rows.turned(self.system, R, A)
 
     def pull(self, A: Blocks, Lam: Any) -> Any:
         return rows.pull(self.system, A, Lam)
-
-    def pull_closing(self, A: Blocks, Gam: Any) -> Any:
-        return rows.pull(self.system, A, self._on_every_row(Gam))
-
-    def along(self, A: Blocks, u: Any) -> Any:
-        return rows.along(self.system, A, u)
-
-    def along_closing(self, A: Blocks, u: Any) -> Any:
-        return rows.along(self.system, A, u)[self.hol]
 
     def row_mass(self, q: Any, t: Any, u: Any) -> tuple[Any, Any]:
         s = self.system
@@ -84,9 +73,6 @@ class SparseEquations(Equations):
         MA = rows.over_masses(s, self.per_mass, A)
         m = 1.0 / rows.inner(s, A, MA)
         return m, m * rows.along(s, MA, assembly.forces(s, q, u, t))
-
-    def _on_every_row(self, Gam: Any) -> Any:
-        return jnp.append(Gam, 0.0)[self.number]
 
     def correction(self) -> Callable[[Any], Any]:
         return self.correction_at(self.guess())
@@ -102,11 +88,24 @@ class SparseEquations(Equations):
         h, t = self.h, self.t
         w, Lam, Gam = x
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
-        u_end = self.end_velocity(w, self.rows(mid, t + 0.5 * h), Gam)
+        u_end = self.end_velocity(w, self.closing_pull(mid, Gam))
         A_end = self.rows(end, t + h)
         from_start = self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
         A, A_force = jax.tree.map(halfway, (self.A, from_start), (A_end, A_end))
         return self._saddle(end, u_end, Lam, carry_of(h * w), A, A_force, A_end)
+
+    def _row_slope_blocks(self, end: Any, u: Any, Lam: Any) -> list[Any]:
+        """∂(A_sᵀΛ)/∂q and ∂ψ/∂q at the end among the bodies of each constraint: (c, b, 6, b, 6) and
+        (c, r, b, 6) for every group, in body axes."""
+
+        def local(at: Local, L: Any) -> Any:
+            def both(d: Any) -> Any:
+                there = at.displaced(d)
+                return in_space(jnp.eye(3) + skew(d[:, 3:]), there.wrench(L)), there.psi()
+
+            return jax.jacfwd(both)(at.still)
+
+        return [over(g, local, end, u, self.t + self.h, Lam[rows_of(g)]) for g in self.system.groups]
 
     def _saddle(
         self, end: Any, u_end: Any, Lam: Any, carry: Any, A: Blocks, A_force: Blocks, A_end: Blocks

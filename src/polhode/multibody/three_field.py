@@ -46,31 +46,27 @@ class ThreeField(Method):
         both = self.stabilisation == "both"
         equations = self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
         (w, Lam, Gam), report = self._solved(equations)
-        A_mid = equations.rows(posed(carried(state, 0.5 * h * w)), t + 0.5 * h)
-        u = equations.end_velocity(w, A_mid, Gam)
+        mid = posed(carried(state, 0.5 * h * w))
+        u = equations.end_velocity(w, equations.closing_pull(mid, Gam))
         r, q = carried(state, h * w)
         new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
         if self.stabilisation == "projection":
             new = projected(system, new, t + h)
         turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
         report = replace(report, converged=report.converged & turned & assembly.regular(system, pose(new), t + h))
-        return Step(_with_multipliers(equations, new, Lam, A_mid), report)
+        return Step(_with_multipliers(equations, new, Lam, mid), report)
 
 
-def _with_multipliers(equations: Equations, new: State, Lam: Any, A_mid: Any) -> State:
+def _with_multipliers(equations: Equations, new: State, Lam: Any, mid: Any) -> State:
     """Λ/h on every row; and, as the paper's unknowns, M̄⁺μ⁺ = M̄μ + Λ + h f̄ and λ⁺ by (28)."""
     system, state, t, h = equations.system, equations.state, equations.t, equations.h
     if not system.rows:
         return new
     if system.redundant:
-        A = assembly.rows(system, posed(carried(state, 0.5 * h * _mean(state, new, h))), t + 0.5 * h)
-        full, kept = A.reshape(system.rows, -1), A_mid.reshape(len(equations.kept), -1)
-        Lam = jnp.linalg.pinv(full.T, rtol=1e-9) @ (kept.T @ Lam)  # the least multipliers with this impulse
+        full = assembly.rows(system, mid, t + 0.5 * h).reshape(system.rows, -1)
+        # The least multipliers with this impulse.
+        Lam = jnp.linalg.pinv(full.T, rtol=1e-9) @ (full[equations.kept].T @ Lam)
     m, f = equations.row_mass(pose(state), t, motion(state))
     m_end, f_end = equations.row_mass(pose(new), t + h, motion(new))
     mu = (m * state.mu + Lam + 0.5 * h * (f + f_end)) / m_end
     return replace(new, multipliers=Lam / h, mu=mu, lam=state.lam + 0.5 * h * (state.mu + mu))
-
-
-def _mean(state: State, new: State, h: Any) -> Any:
-    return 0.5 * (motion(state) + motion(new))
