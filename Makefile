@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: papers test lint bench clean
+.PHONY: papers test test-long lint bench clean
 
 papers: .venv/installed
 	$(BIN)/polhode papers --out build/papers
@@ -13,6 +13,9 @@ papers: .venv/installed
 
 test: .venv/installed lint
 	$(BIN)/python -m pytest -n 2
+
+test-long: .venv/installed
+	$(BIN)/python -m pytest -n 2 -m long
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -69,8 +69,8 @@ def ran(method: mb.MultibodyMethod, system: str, count: int, steps: int) -> Any:
     ("system", "count", "steps"),
     [
         ("chain", 5, 20),
-        pytest.param("chain", 10, 20, marks=pytest.mark.slow),
-        pytest.param("tree", 2, 10, marks=pytest.mark.slow),
+        pytest.param("chain", 10, 20, marks=pytest.mark.long),
+        pytest.param("tree", 2, 10, marks=pytest.mark.long),
     ],
 )
 def test_it_moves_as_the_dense_step_does(system: str, count: int, steps: int) -> None:

@@ -99,7 +99,7 @@ def test_rectilinear_rolling_is_exact_at_any_step(h: float) -> None:
     state = out["state"]
     assert out["ok"]
     assert state.positions[0] == pytest.approx((200 * h, 0, 1), rel=2e-13, abs=1e-12)  # of 260 m, 8.8e-14
-    assert state.omegas[0] == pytest.approx((0, 2, 0), abs=1e-14)  # 0
+    assert state.omegas[0] == pytest.approx((0, 2, 0), abs=1e-12)  # 3.6e-13 at h = 1.3, 149° a step
     angle = 200 * h
     expected = (math.cos(angle / 2), 0, math.sin(angle / 2), 0)
     assert abs(np.dot(state.quaternions[0], expected)) == pytest.approx(1.0, abs=1e-13)  # 2.2e-15
@@ -158,6 +158,7 @@ def pendulum() -> mb.System:
     return mb.System(rods, forces=[mb.Gravity((0, 0, -G))], constraints=joints)
 
 
+@pytest.mark.long
 def test_joints_without_a_second_multiplier_creep_apart() -> None:
     """The gap (m) in the joints of a pendulum after 10 s of h = 0.01, for each stabilisation."""
     system = pendulum()
@@ -261,6 +262,7 @@ def test_halving_where_the_equations_are_not_solved() -> None:
     assert not run(method, system, start(system), 1.6, 1)["ok"]  # 8 rad in an eighth of it
 
 
+@pytest.mark.long
 def test_literal_and_dae_on_the_cyclic_disk() -> None:
     """(44), (45) with c the unit translation and μ_0 = v_0 keep energy. MM-DAE does with a consistent λ_0,
     and loses four digits with λ_0 = 0."""
@@ -277,7 +279,7 @@ def test_literal_and_dae_on_the_cyclic_disk() -> None:
     assert p_E(mb.MMDAE(consistent=False)) > 1e-4  # 9.8e-4
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_literal_depends_on_what_the_paper_leaves_open() -> None:
     """c = M⁻¹aᵀ/(aM⁻¹aᵀ) from μ_0 = 0 loses energy where the other choice does not."""
     system = cyclic_disk()

@@ -150,7 +150,7 @@ def test_bicycle_linearised_at_every_speed() -> None:
         assert np.abs(run.observables["steer"].values - exact[:, 1]).max() < 1e-3 * scale
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_composition_has_order_4_on_the_bicycle() -> None:
     system = problem_of("bicycle").system(speed=4.6, roll_rate=0.5)
     ends = []
