@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.cli.main import main
 
 TOP = """
 [body]
@@ -29,23 +28,6 @@ step = 0.001
 until = 0.1
 every = 10
 """
-
-
-@pytest.fixture
-def polhode(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["polhode", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def test_run_a_file_with_json_as_designed(polhode: Any) -> None:

@@ -1,7 +1,6 @@
 """Systems through simulate, results, files, pictures and the command line."""
 
 import json
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.cli.main import main
 from polhode.mechanics import InputError
 from polhode.problems import problem_of
 from polhode.results.system_plots import SystemPlots
@@ -20,23 +18,6 @@ from polhode.results.system_plots import SystemPlots
 @pytest.fixture(scope="module")
 def disk() -> ph.SystemRun:
     return ph.simulate(problem_of("rolling-disk").system(r0=-2.0), step=0.01, until=2.0, every=5)
-
-
-@pytest.fixture
-def polhode(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["polhode", *arguments])
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def test_arrays_and_names(disk: ph.SystemRun) -> None:
