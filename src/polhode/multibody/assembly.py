@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.multibody.arrays import product, skew
 from polhode.multibody.local import Local, Motion, Pose, over
-from polhode.multibody.places import by_body, by_row, by_row_and_body, rows_of
+from polhode.multibody.places import by_row, by_row_and_body
 from polhode.multibody.view import View, frame_of
 
 if TYPE_CHECKING:
@@ -47,14 +47,6 @@ def rows(system: System, q: Pose, t: Any) -> Any:
     u = jnp.zeros((system.size, 6))
     blocks = [over(g, Local.rows, q, u, t) for g in system.groups]
     return by_row_and_body(system, blocks)
-
-
-def wrench(system: System, q: Pose, t: Any, Lam: Any) -> Any:
-    """AᵀΛ, (N, 6), body axes, for Λ of every row; A itself is not formed."""
-    if not system.groups:
-        return jnp.zeros((system.size, 6))
-    u = jnp.zeros((system.size, 6))
-    return by_body(system, [over(g, Local.wrench, q, u, t, Lam[rows_of(g)]) for g in system.groups])
 
 
 def drift(system: System, q: Pose, t: Any) -> Any:

@@ -38,6 +38,7 @@ from polhode.multibody.parts import anchored
 from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_of
 from polhode.multibody.state import State
 from polhode.multibody.system import System
+from polhode.multibody.whole import whole
 
 # A body that is about to stop has no direction of motion. Below this part of the kinetic
 # energy that the impulse of a step would give it, the correction that uses this direction fades.
@@ -83,6 +84,14 @@ class Equations:
         """AᵀΛ, (N, 6)."""
         return jnp.einsum("kbi,k->bi", A, Lam)
 
+    def apart(self, A: Any) -> tuple[Any, Any]:
+        """Rows of two moments."""
+        return A[0], A[1]
+
+    def along(self, A: Any, u: Any) -> Any:
+        """Aϑ, (k,)."""
+        return jnp.einsum("kbi,bi->k", A, u)
+
     def row_mass(self, q: Any, t: Any, u: Any) -> tuple[Any, Any]:
         """m_RR = 1/(a M⁻¹aᵀ) and f̄_R = m_RR a M⁻¹f of every row, (9)-(11) with c = M⁻¹aᵀ/(a M⁻¹aᵀ)."""
         A = assembly.rows(self.system, q, t)
@@ -102,46 +111,41 @@ class Equations:
         w = self.u + 0.5 * over_mass(self.per_mass, push)
         return w, Lam, jnp.zeros(len(self.hol) if self.both else 0)
 
-    def closing_pull(self, mid: Any, Gam: Any) -> Any:
-        """AᵀΓ half-way, (N, 6)."""
-        return assembly.wrench(self.system, mid, self.t + 0.5 * self.h, self._gamma_on_rows(Gam))
+    def closing_pull(self, A: Any, Gam: Any) -> Any:
+        """AᵀΓ, (N, 6), of A half-way."""
+        return self.pull(A, self._among(Gam, self.hol, len(self.kept)) if self.both else jnp.zeros(len(self.kept)))
 
     def end_velocity(self, w: Any, pull: Any) -> Any:
         """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
         return 2.0 * (w - over_mass(self.per_mass, pull)) - self.u
 
-    def _gamma_on_rows(self, Gam: Any) -> Any:
-        return self._on_rows(Gam, self.kept[self.hol]) if self.both else jnp.zeros(self.system.rows)
-
-    def _on_rows(self, values: Any, rows: np.ndarray) -> Any:
-        """Numbers of some rows among those of all, 0 elsewhere. By gathering: a scatter cannot be part of a
+    def _among(self, values: Any, where: np.ndarray, count: int) -> Any:
+        """Numbers of some rows among all `count`, 0 elsewhere. By gathering: a scatter cannot be part of a
         native loop."""
-        place = np.zeros(self.system.rows, dtype=int)
-        place[rows] = 1 + np.arange(len(rows))
+        place = np.zeros(count, dtype=int)
+        place[where] = 1 + np.arange(len(where))
         return jnp.pad(values, (1, 0))[place]
 
     def residual(self, x: Any) -> Any:
         """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h)."""
         s, h, t = self.system, self.h, self.t
         w, Lam, Gam = x
-        # Half-way and end together, and so all wrenches: the same code, once.
         r, R = posed(carried(self.state, jnp.stack([0.5 * h * w, h * w])))
         mid, end = (r[0], R[0]), (r[1], R[1])
+        # Rows half-way and at the end by the same code, once.
+        A_mid, A_end = self.apart(jax.vmap(lambda r, R, t: self.rows((r, R), t))(r, R, t + h * jnp.array([0.5, 1.0])))
+        pull = self.closing_pull(A_mid, Gam)
         ends, path = 0.5 * Lam, 0.0 * Lam  # the parts of Λ that go with A at each end and half-way
         if self.conserving:
             ends, path = jnp.where(self.closes, Lam / 6.0, ends), jnp.where(self.closes, Lam / 1.5, path)
-        pulls = jnp.stack([self._on_rows(path, self.kept), self._on_rows(ends, self.kept), self._gamma_on_rows(Gam)])
-        where = np.array([0, 1, 0])
-        along, last, pull = jax.vmap(lambda r, R, t, Lam: assembly.wrench(s, (r, R), t, Lam))(
-            r[where], R[where], t + h * jnp.array([0.5, 1.0, 0.5]), pulls
-        )
         u_end = self.end_velocity(w, pull)
         f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h))
-        impulse = self.pull(self.A_space, ends) + in_space(end[1], last)
+        impulse = self.pull(self.A_space, ends) + in_space(end[1], self.pull(A_end, ends))
         if self.conserving:
             mean = 0.5 * (self.u + u_end)
             f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
             f = (self.f + 4.0 * f_mid + f_end) / 6.0
+            along = self.pull(A_mid, path)
             if self.both:
                 along = along - h * self._slope(mid, mean, Gam)
             impulse = impulse + in_space(mid[1], along)
@@ -149,7 +153,7 @@ class Equations:
         else:
             f = 0.5 * (self.f + f_end)
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
-        psi = assembly.psi(s, end, u_end, t + h)[self.kept]
+        psi = self.along(A_end, u_end) + assembly.drift(s, end, t + h)[self.kept]
         phi = assembly.phi(s, end, t + h)[self.kept[self.hol]]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
@@ -174,7 +178,7 @@ class Equations:
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes, of rows between bodies."""
         s, t = self.system, self.t + 0.5 * self.h
-        Gam = self._gamma_on_rows(Gam)
+        Gam = self._among(Gam, self.kept[self.hol], s.rows)
         here = [Gam[rows_of(g)[:, : g.kind.holonomic]] for g in s.groups]
         slopes = [over(g, Local.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
         return by_body(s, slopes)
@@ -214,9 +218,7 @@ class Equations:
             return Ka + KA @ dLam, dLam
 
         if self.both:
-            # A shift of q⁺ by M⁻¹AᵀδΓ moves ψ⁺ by XδΓ, and δϑ⁺ undoes that: half of it comes back in φ⁺.
             MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
-            X = matmul(D_q[self.hol], MA)
             S_phi = inverse(matmul(D_phi, MA))
 
         def solve(residual: Any) -> Any:
@@ -225,10 +227,11 @@ class Equations:
             du, dLam = inner(a, psi)
             if not self.both:
                 return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0)
-            dGam = S_phi @ (phi - 0.5 * (D_phi @ du))
-            dGam = dGam + 0.5 * (S_phi @ (X @ dGam))
-            shift = MA @ dGam
-            du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
+            # φ⁺ sees half of δϑ⁺, which the shift M⁻¹AᵀδΓ changes in its turn, by a part of order h.
+            for _ in range(2):
+                dGam = S_phi @ (phi - 0.5 * (D_phi @ du))
+                shift = MA @ dGam
+                du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
             return (0.5 * du + shift).reshape(N, 6), dLam, dGam
 
         return solve
@@ -248,15 +251,14 @@ class Equations:
         return by_q.reshape(n, n), by_u.reshape(n, n)
 
     def _row_slopes(self, end: Any, u: Any, Lam: Any) -> tuple[Any, Any]:
-        """∂(A_sᵀΛ)/∂q, (6N, 6N), in body axes, and ∂ψ/∂q, (k, N, 6), at the end."""
+        """∂(AᵀΛ)/∂q, (6N, 6N), on the axes of the bodies at the end, and ∂ψ/∂q, (k, N, 6), at the end."""
         s = self.system
         if not s.groups:
             return 0.0, jnp.zeros((0, s.size, 6))
         t = self.t + self.h
         here = [Lam[rows_of(g)] for g in s.groups]
         wrench = by_bodies(s, [over(g, Local.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)])
-        turned = _rotations(-skew(assembly.wrench(s, end, t, Lam)[:, 3:]))  # as the axes of the torque turn
-        return wrench + turned, by_row_and_body(s, [over(g, Local.psi_slope, end, u, t) for g in s.groups])
+        return wrench, by_row_and_body(s, [over(g, Local.psi_slope, end, u, t) for g in s.groups])
 
     def size(self, d: Any) -> Any:
         """The largest correction of a velocity, relative to the largest velocity, before or half-way."""
@@ -286,6 +288,7 @@ def masses(system: System) -> Any:
     return jnp.pad(moves, ((0, 0), (0, 3), (0, 3))) + jnp.pad(turns, ((0, 0), (3, 0), (3, 0)))
 
 
+@whole
 def carry_of(psi: Any) -> Any:
     """dexp(-ψ) of each rotation ψ, (N, 3, 3): how the end turns when the displacement does."""
     x = Vec3(psi[:, 3], psi[:, 4], psi[:, 5]).norm2()[:, None, None]

@@ -14,14 +14,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode.algebra import Mat3
-from polhode.multibody.view import Frame, View, frame_of, vec
+from polhode.algebra import Mat3, Vec3
+from polhode.multibody.view import Frame, View, frame_of
+from polhode.multibody.whole import whole
 
 if TYPE_CHECKING:
     from polhode.multibody.system import Group
 
 Pose = tuple[Any, Any]  # positions (m, 3), rotations (m, 3, 3)
+Way = Any  # (Vec3 or None, Vec3 or None) of each body: moved and turned, or v and Ω; None is no motion
 Motion = Any  # (m, 6): v in space axes, Ω in body axes
+
+
+_O = Vec3(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -32,34 +37,30 @@ class Local:
     frames: Sequence[Frame]
     t: Any
 
-    @property
-    def still(self) -> Any:
-        """No displacement, or no motion, (bodies, 6)."""
-        return jnp.zeros((len(self.frames), 6))
-
     def view(self) -> View:
         return View(self.kind.bodies, self.frames.__getitem__, self.t)
 
-    def displaced(self, d: Any) -> Local:
-        """After the virtual displacement d, (bodies, 6), to first order."""
-        return replace(self, frames=[_displaced(f, d[i]) for i, f in enumerate(self.frames)])
+    def displaced(self, way: Way) -> Local:
+        """After a virtual displacement, to first order."""
+        return replace(self, frames=[_displaced(f, *of) for f, of in zip(self.frames, way, strict=True)])
 
-    def with_motion(self, u: Any) -> Local:
-        return replace(self, frames=[replace(f, v=vec(u[i]), Omega=vec(u[i][3:])) for i, f in enumerate(self.frames)])
+    def with_motion(self, way: Way) -> Local:
+        frames = [replace(f, v=v or _O, Omega=w or _O) for f, (v, w) in zip(self.frames, way, strict=True)]
+        return replace(self, frames=frames)
 
     def phi_rows(self) -> list[Any]:
         """φ, row by row."""
-        return _listed(self.kind.phi(self.view()), self.kind.holonomic) if self.kind.holonomic else []
+        return _asked("phi", self.kind, self.frames, self.t) if self.kind.holonomic else []
 
     def slip_rows(self) -> list[Any]:
         """ψ of the nonholonomic rows."""
-        return _listed(self.kind.psi(self.view()), self.kind.nonholonomic) if self.kind.nonholonomic else []
+        return _asked("psi", self.kind, self.frames, self.t) if self.kind.nonholonomic else []
 
     def rate_rows(self) -> list[Any]:
         """φ' = Aϑ + ∂φ/∂t."""
 
         def along(e: Any) -> Any:
-            moved = self.displaced([[e * x for x in (*f.v, *f.Omega)] for f in self.frames])
+            moved = self.displaced([(f.v * e, f.Omega * e) for f in self.frames])
             return (replace(moved, t=self.t + e) if self.kind.rheonomic else moved).phi_rows()
 
         return jax.jvp(along, (jnp.asarray(0.0),), (jnp.asarray(1.0),))[1] if self.kind.holonomic else []
@@ -79,73 +80,92 @@ class Local:
 
     def rows(self) -> Any:
         """A, (rows, bodies, 6)."""
-        first = self._derivative(lambda d: self.displaced(d).phi_rows(), self.kind.holonomic)
-        then = self._derivative(lambda u: self.with_motion(u).slip_rows(), self.kind.nonholonomic)
-        return jnp.stack(first + then)
-
-    def wrench(self, Lam: Any) -> Any:
-        """AᵀΛ, (bodies, 6), body axes."""
-        return jnp.stack(self._wrench(Lam)).reshape(-1, 6)
-
-    def wrench_slope(self, Lam: Any) -> Any:
-        """The derivative of the components of AᵀΛ by a displacement, (bodies, 6, bodies, 6)."""
-        n = len(self.frames)
-        slope = self._derivative(lambda d: self.displaced(d)._wrench(Lam), 6 * n)
-        return jnp.stack(slope).reshape(n, 6, n, 6)
+        first = self._derivative(lambda d: self.displaced(d).phi_rows(), apart=True)
+        then = self._derivative(lambda u: self.with_motion(u).slip_rows(), apart=True)
+        return jnp.stack(first + then).reshape(-1, *self.shape)
 
     def psi_slope(self) -> Any:
         """∂ψ/∂q, (rows, bodies, 6)."""
-        count = self.kind.holonomic + self.kind.nonholonomic
-        return jnp.stack(self._derivative(lambda d: self.displaced(d).psi_rows(), count))
+        return jnp.stack(self._derivative(lambda d: self.displaced(d).psi_rows())).reshape(-1, *self.shape)
 
     def rate_slope(self, Gam: Any) -> Any:
         """∂(Γ·φ')/∂q, (bodies, 6), body axes, of rows between bodies."""
         if not self.kind.holonomic or len(self.frames) == 1:
-            return self.still
-        return _array(self._gradient(lambda d: _sum(Gam, self.displaced(d).rate_rows())))
+            return jnp.zeros(self.shape)
+        return self._derivative(lambda d: [_sum(Gam, self.displaced(d).rate_rows())])[0].reshape(self.shape)
 
-    def _wrench(self, Lam: Any) -> list[Any]:
+    def wrench_slope(self, Lam: Any) -> Any:
+        """∂(AᵀΛ)/∂q, (bodies, 6, bodies, 6), of its components on the axes that the bodies have now."""
         first = self.kind.holonomic
-        parts = []
-        if self.kind.holonomic:
-            parts.append(self._gradient(lambda d: _sum(Lam[:first], self.displaced(d).phi_rows())))
-        if self.kind.nonholonomic:
-            parts.append(self._gradient(lambda u: _sum(Lam[first:], self.with_motion(u).slip_rows())))
-        return jax.tree.leaves(jax.tree.map(lambda *x: sum(x), *parts))
 
-    def _derivative(self, fn: Callable[[Any], list[Any]], count: int) -> list[Any]:
-        """Of each of the `count` numbers that fn lists, (bodies, 6), by the displacement or motion that it is given."""
-        once = jax.jit(fn, inline=True)  # traced once for all of them
+        def work(way: Any, d: Any) -> Any:
+            """Λ·ψ of the motion `way` on these axes, at the displaced place: φ' is the change of φ along it."""
+            there = self.displaced(way).displaced(d).phi_rows()
+            return _sum(Lam[:first], there) + _sum(Lam[first:], self._moving(way, d).slip_rows())
 
-        def by(i: int) -> Any:
-            return _array(self._gradient(lambda d: once(d)[i]))
+        def wrench(d: Any) -> list[Any]:
+            return jax.tree.leaves(jax.grad(work)([(_zero(), _zero()) for _ in self.frames], d))
 
-        return [by(i) for i in range(count)]
+        return jnp.stack(self._derivative(wrench)).reshape(*self.shape, *self.shape)
 
-    def _gradient(self, fn: Callable[[Any], Any]) -> Any:
-        """In components: the derivative by an array would be a sum of its padded entries, each read at every place."""
-        return jax.grad(fn)([[0.0] * 6 for _ in self.frames])
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.frames), 6
+
+    def _moving(self, u: Way, d: Way) -> Local:
+        """After the displacement d, with a motion given on the axes before it."""
+        back = [(v, w if turn is None else w - turn.cross(w)) for (v, w), (_, turn) in zip(u, d, strict=True)]
+        return self.displaced(d).with_motion(back)
+
+    def _derivative(self, fn: Callable[[Way], list[Any]], *, apart: bool = False) -> list[Any]:
+        """Of each number that fn lists, (6 bodies,), by the displacement or motion that it is given: forward, along
+        all directions side by side, which is a short program; or `apart`, three by three, which leaves out what
+        does not depend on them, and pays where fn is short."""
+        slots = [(i, part) for i in range(len(self.frames)) for part in (0, 1)]
+        sides = [
+            jax.vmap(partial(self._along, fn, s))(np.eye(3 * len(s)))
+            for s in ([[s] for s in slots] if apart else [slots])
+        ]
+        return [jnp.concatenate(row) for row in zip(*sides, strict=True)] if apart else sides[0]
+
+    def _along(self, fn: Callable[[Way], list[Any]], slots: list[tuple[int, int]], e: Any) -> list[Any]:
+        """The derivative of fn along e, three numbers for each of these motions of bodies."""
+
+        def of(moves: list[Vec3]) -> list[Any]:
+            way: list[list[Any]] = [[None, None] for _ in self.frames]
+            for (i, part), move in zip(slots, moves, strict=True):
+                way[i][part] = move
+            return fn(way)
+
+        ways = [Vec3(e[3 * k], e[3 * k + 1], e[3 * k + 2]) for k in range(len(slots))]
+        return jax.jvp(of, ([_zero()] * len(slots),), (ways,))[1]
 
 
-def _array(parts: Any) -> Any:
-    """Components of bodies as (bodies, 6)."""
-    return jnp.stack([jnp.stack(of_body) for of_body in parts])
+def _zero() -> Vec3:
+    return Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
 
 
-def _displaced(frame: Frame, d: Any) -> Frame:
-    a, b, c = frame.R.column(0), frame.R.column(1), frame.R.column(2)
-    turned = (a + b * d[5] - c * d[4], b + c * d[3] - a * d[5], c + a * d[4] - b * d[3])
-    return replace(frame, r=frame.r + vec(d), R=Mat3.from_columns(*turned))
+@partial(jax.jit, static_argnums=0, inline=True)  # traced once, however often it is differentiated
+def _asked(rows: str, kind: Any, frames: Sequence[Frame], t: Any) -> list[Any]:
+    """The rows of a constraint: a list of components, or what a user's function returned."""
+    values = getattr(kind, rows)(View(kind.bodies, frames.__getitem__, t))
+    count = kind.holonomic if rows == "phi" else kind.nonholonomic
+    return [jnp.asarray(values[i], dtype=float) for i in range(count)]
 
 
-def _listed(rows: Any, count: int) -> list[Any]:
-    """Rows of a constraint: a list of components, or what a user's function returned."""
-    return [jnp.asarray(rows[i], dtype=float) for i in range(count)]
+def _displaced(frame: Frame, move: Vec3 | None, turn: Vec3 | None) -> Frame:
+    if move is not None:
+        frame = replace(frame, r=frame.r + move)
+    if turn is not None:
+        a, b, c = frame.R.column(0), frame.R.column(1), frame.R.column(2)
+        x, y, z = turn
+        frame = replace(frame, R=Mat3.from_columns(a + b * z - c * y, b + c * x - a * z, c + a * y - b * x))
+    return frame
 
 
 def _sum(Lam: Any, rows: list[Any]) -> Any:
     """Λ·rows."""
-    return sum(Lam[i] * row for i, row in enumerate(rows))
+    return sum((Lam[i] * row for i, row in enumerate(rows)), jnp.asarray(0.0))
 
 
 def over(group: Group, fn: Callable[..., Any], q: Pose, u: Motion, t: Any, *more: Any) -> Any:
@@ -153,7 +173,7 @@ def over(group: Group, fn: Callable[..., Any], q: Pose, u: Motion, t: Any, *more
     return _over(fn, group.bodies, group.kind, q, u, t, more)
 
 
-@partial(jax.jit, static_argnums=(0, 1), inline=True)  # so that each fn is traced once, however often it is asked for
+@whole(static_argnums=(0, 1))  # traced once for each fn, however often it is asked for
 def _over(fn: Callable[..., Any], bodies: Any, kinds: Any, q: Pose, u: Motion, t: Any, more: Any) -> Any:
     where = np.array(bodies)
 

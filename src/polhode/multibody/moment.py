@@ -10,6 +10,7 @@ from polhode.algebra import Quaternion, Vec3, exp
 from polhode.multibody.arrays import inverse3, matrices, turn
 from polhode.multibody.state import State
 from polhode.multibody.system import System
+from polhode.multibody.whole import whole
 
 
 def motion(state: State) -> Any:
@@ -21,6 +22,7 @@ def pose(state: State) -> tuple[Any, Any]:
     return jnp.asarray(state.positions), state.rotations
 
 
+@whole
 def carried(state: State, d: Any) -> tuple[Any, Any]:
     """(27): r + d and q ∘ exp(d) for a displacement d, (N, 6)."""
     q = Quaternion(*(state.quaternions[..., i] for i in range(4)))
@@ -29,6 +31,7 @@ def carried(state: State, d: Any) -> tuple[Any, Any]:
     return state.positions + d[..., :3], jnp.stack(list(turned), axis=-1)
 
 
+@whole
 def posed(place: tuple[Any, Any]) -> tuple[Any, Any]:
     """Positions and quaternions as positions and rotations."""
     return place[0], matrices(place[1])

@@ -67,6 +67,12 @@ class SparseEquations(Equations):
     def pull(self, A: Blocks, Lam: Any) -> Any:
         return rows.pull(self.system, A, Lam)
 
+    def apart(self, A: Blocks) -> tuple[Blocks, Blocks]:
+        return [b[0] for b in A], [b[1] for b in A]
+
+    def along(self, A: Blocks, u: Any) -> Any:
+        return rows.along(self.system, A, u)
+
     def row_mass(self, q: Any, t: Any, u: Any) -> tuple[Any, Any]:
         s = self.system
         A = self.rows(q, t)
@@ -88,7 +94,7 @@ class SparseEquations(Equations):
         h, t = self.h, self.t
         w, Lam, Gam = x
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
-        u_end = self.end_velocity(w, self.closing_pull(mid, Gam))
+        u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), Gam))
         A_end = self.rows(end, t + h)
         from_start = self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
         A, A_force = jax.tree.map(halfway, (self.A, from_start), (A_end, A_end))
@@ -98,14 +104,11 @@ class SparseEquations(Equations):
         """∂(A_sᵀΛ)/∂q and ∂ψ/∂q at the end among the bodies of each constraint: (c, b, 6, b, 6) and
         (c, r, b, 6) for every group, in body axes."""
 
-        def local(at: Local, L: Any) -> Any:
-            def both(d: Any) -> Any:
-                there = at.displaced(d)
-                return in_space(jnp.eye(3) + skew(d[:, 3:]), there.wrench(L)), there.psi()
-
-            return jax.jacfwd(both)(at.still)
-
-        return [over(g, local, end, u, self.t + self.h, Lam[rows_of(g)]) for g in self.system.groups]
+        at = end, u, self.t + self.h
+        return [
+            (over(g, Local.wrench_slope, *at, Lam[rows_of(g)]), over(g, Local.psi_slope, *at))
+            for g in self.system.groups
+        ]
 
     def _saddle(
         self, end: Any, u_end: Any, Lam: Any, carry: Any, A: Blocks, A_force: Blocks, A_end: Blocks

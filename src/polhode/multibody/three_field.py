@@ -47,7 +47,7 @@ class ThreeField(Method):
         equations = self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
         (w, Lam, Gam), report = self._solved(equations)
         mid = posed(carried(state, 0.5 * h * w))
-        u = equations.end_velocity(w, equations.closing_pull(mid, Gam))
+        u = equations.end_velocity(w, equations.closing_pull(equations.rows(mid, t + 0.5 * h), Gam))
         r, q = carried(state, h * w)
         new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
         if self.stabilisation == "projection":

@@ -18,6 +18,7 @@ from polhode.mechanics.checks import InputError, unknown
 from polhode.multibody.bodies import GROUND
 
 
+@jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Frame:
     """One body: position and rotation (body to space), velocity in space axes, Ω in body axes."""
