@@ -1,0 +1,29 @@
+"""Numbers that are worked out once, then read.
+
+XLA's CPU backend joins what makes a number to what reads it, and then makes it anew for every
+reader: all of a constraint for each place of a matrix. At a call that may not be inlined it stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
+
+import jax
+from jax.experimental.xla_metadata import set_xla_metadata
+
+
+def whole(fn: Callable[..., Any] | None = None, /, **options: Any) -> Callable[..., Any]:
+    """A decorator: `jax.jit` with these options, whose results are kept as they are."""
+    if fn is None:
+        return partial(whole, **options)
+    compiled = jax.jit(fn, **options)
+
+    @wraps(fn)
+    def call(*args: Any) -> Any:
+        values = compiled(*args)
+        # Said of a value, this is attached to the call that makes it. On a GPU every call would be a launch.
+        return set_xla_metadata(values, inlineable="false") if jax.default_backend() == "cpu" else values
+
+    return call
