@@ -100,7 +100,8 @@ class Equations:
         return m, m * jnp.einsum("kbi,bi->k", MA, assembly.forces(self.system, q, u, t))
 
     def guess(self) -> Any:
-        """w after half an explicit step with the multipliers of the step before."""
+        """x = (w, Λ, Γ, ϑ⁺), by half an explicit step with the multipliers of the step before. ϑ⁺ follows from
+        the others; it is there to be had at the end."""
         s, h = self.system, self.h
         Lam = h * jnp.asarray(self.state.multipliers)[self.kept]
         push = self.pull(self.A, Lam) + h * jnp.concatenate(
@@ -109,7 +110,7 @@ class Equations:
         Pi, Omega = momentum(s, self.u)[:, 3:], self.u[:, 3:]
         push = push + jnp.concatenate([jnp.zeros_like(Pi), h * cross(Pi, Omega)], axis=-1)
         w = self.u + 0.5 * over_mass(self.per_mass, push)
-        return w, Lam, jnp.zeros(len(self.hol) if self.both else 0)
+        return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u
 
     def closing_pull(self, A: Any, Gam: Any) -> Any:
         """AᵀΓ, (N, 6), of A half-way."""
@@ -127,9 +128,9 @@ class Equations:
         return jnp.pad(values, (1, 0))[place]
 
     def residual(self, x: Any) -> Any:
-        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h)."""
+        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off)."""
         s, h, t = self.system, self.h, self.t
-        w, Lam, Gam = x
+        w, Lam, Gam, u = x
         r, R = posed(carried(self.state, jnp.stack([0.5 * h * w, h * w])))
         mid, end = (r[0], R[0]), (r[1], R[1])
         # Rows half-way and at the end by the same code, once.
@@ -157,7 +158,7 @@ class Equations:
         phi = assembly.phi(s, end, t + h)[self.kept[self.hol]]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
-        return balance, psi, phi / h
+        return balance, psi, phi / h, u - u_end
 
     def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, pull: Any) -> Any:
         """What to take off the impulse of the rows so that they do no work but that of drives: a part of
@@ -165,7 +166,7 @@ class Equations:
         w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t)."""
         if not len(self.anchored):
             return 0.0
-        w, Lam, _ = x
+        w, Lam = x[:2]
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
         # Summed by bodies, as all bodies of a row are in one part.
         work = self.anchored @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
@@ -189,8 +190,7 @@ class Equations:
         s, h, t = self.system, self.h, self.t
         N, k = s.size, len(self.kept)
         n = 6 * N
-        w, _, _ = self.guess()
-        u_end = 2.0 * w - self.u
+        w, _, _, u_end = self.guess()
         end = posed(carried(self.state, h * w))
         A_end = self.rows(end, t + h)
         A = 0.5 * (self.A + A_end)
@@ -222,17 +222,17 @@ class Equations:
             S_phi = inverse(matmul(D_phi, MA))
 
         def solve(residual: Any) -> Any:
-            balance, psi, phi = residual
+            balance, psi, phi, off = residual
             a = in_space(back, balance).reshape(n)
             du, dLam = inner(a, psi)
             if not self.both:
-                return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0)
+                return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0), off + du.reshape(N, 6)
             # φ⁺ sees half of δϑ⁺, which the shift M⁻¹AᵀδΓ changes in its turn, by a part of order h.
             for _ in range(2):
                 dGam = S_phi @ (phi - 0.5 * (D_phi @ du))
                 shift = MA @ dGam
                 du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
-            return (0.5 * du + shift).reshape(N, 6), dLam, dGam
+            return (0.5 * du + shift).reshape(N, 6), dLam, dGam, off + du.reshape(N, 6)
 
         return solve
 

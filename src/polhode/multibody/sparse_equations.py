@@ -90,9 +90,9 @@ class SparseEquations(Equations):
         return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(r)) / jnp.abs(self.h))
 
     def correction_at(self, x: Any) -> Callable[[Any], Any]:
-        """J⁻¹ at x = (w, Λ, Γ), as a function of the residual."""
+        """J⁻¹ at x, as a function of the residual."""
         h, t = self.h, self.t
-        w, Lam, Gam = x
+        w, Lam, Gam = x[:3]
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
         u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), Gam))
         A_end = self.rows(end, t + h)
@@ -148,10 +148,10 @@ class SparseEquations(Equations):
         back = jnp.swapaxes(end[1], -1, -2)
 
         def solve(residual: Any) -> Any:
-            balance, psi, phi = residual
+            balance, psi, phi, off = residual
             parts = [in_space(back, balance).ravel(), jnp.zeros(6 * s.size), psi, phi if self.both else jnp.zeros(0)]
             x = solver(values, jnp.concatenate(parts)[at.source])
-            return x[at.w], x[at.Lam], x[at.Gam]
+            return x[at.w], x[at.Lam], x[at.Gam], off + x[at.u]
 
         return solve
 
