@@ -28,6 +28,7 @@ class ThreeFieldSparse(ThreeField):
 
     name: ClassVar[str] = "three-field-sparse"
     equations: ClassVar[type[Equations]] = SparseEquations
+    calls_back: ClassVar[bool] = True  # SuperLU runs on the host
     solver: Chord = field(default_factory=lambda: Chord(stalled=1e-12, limit=10))  # of a scale that knows of round-off
 
     def _solved(self, equations: Any) -> tuple[Any, Report]:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from polhode._programs import stored
 from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross
@@ -61,6 +62,7 @@ def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]
     """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
     be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
     of rows, none of which follows from others, this takes linear time; else the cube of their number."""
+    system = system.bare()
     given = jax.tree.map(jnp.asarray, system.start)
     state, shift = _closed(system, given, t)
     state = _moving(system, state, t)
@@ -80,7 +82,7 @@ def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]
     )
 
 
-@jax.jit
+@stored(briefly=True)
 def _levels(system: System, state: State, t: Any) -> tuple[Any, Any]:
     q, u = pose(state), motion(state)
     return assembly.psi(system, q, u, t), assembly.phi(system, q, t)
@@ -92,13 +94,13 @@ def _matrices(system: System, state: State, t: Any) -> tuple[sp.csr_array, sp.cs
     return matrix_of(system, A), matrix_of(system, MA)
 
 
-@jax.jit
+@stored(briefly=True)
 def _blocks(system: System, state: State, t: Any) -> tuple[Any, Any]:
     A = blocks_of(system, pose(state), t)
     return A, over_masses(system, mass_inverse(system), A)
 
 
-_carried = jax.jit(carried)
+_carried = stored(carried, briefly=True)
 
 
 def _least(system: System, A: sp.csr_array, MA: sp.csr_array, b: np.ndarray) -> np.ndarray:
@@ -194,7 +196,7 @@ def companions_of(system: System, state: State, t: float, row: int) -> list[int]
     return companions(weighted(_matrices(system, state, t)[0], system.masses, system.inertias), row)
 
 
-@jax.jit
+@stored(briefly=True)
 def _accelerations(system: System, state: State, t: Any) -> tuple[Any, Any]:
     """(M⁻¹(f + gyroscopic torque), ψ' at constant ϑ)."""
     q, u = pose(state), motion(state)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._programs import stored
 from polhode.mechanics.checks import InputError
 from polhode.mechanics.drawing import Plane
 from polhode.multibody.bodies import GROUND, Body
@@ -97,8 +99,17 @@ class System:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         if groups:
-            A = matrix_of(self, _rows_at_start(self))
+            A = matrix_of(self, _rows_at_start(self.bare()))
             object.__setattr__(self, "redundant", tuple(dependent(weighted(A, self.masses, self.inertias))))
+
+    def bare(self, *, observed: bool = False) -> System:
+        """Without what the motion does not depend on, so that a change of shapes, or, unless they are
+        `observed`, of observables and traces, compiles nothing anew."""
+        made = copy(self)
+        unused = {"shapes": (), "ground": None, "up": "z"} | ({} if observed else {"observables": (), "traces": ()})
+        for name, value in unused.items():
+            object.__setattr__(made, name, value)
+        return made
 
     @property
     def size(self) -> int:
@@ -130,9 +141,9 @@ class System:
         return {name: jnp.asarray(fn(self.view(state, t)), dtype=float) for name, fn in self.observables}
 
 
-@jax.jit
+@stored(briefly=True)
 def _rows_at_start(system: System) -> Any:
-    return blocks_of(system, (system.start.positions, system.start.rotations), jnp.asarray(0.0))
+    return blocks_of(system, (system.start.positions, system.start.rotations), jnp.zeros(()))
 
 
 def _check_functions(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
+from polhode._programs import stored
 from polhode.mechanics import InputError
 from polhode.solve import Report
 
@@ -36,7 +36,7 @@ class Block:
     samples: Any  # rows of `method.kept`; the first (steps taken) // stride of them are set
 
 
-@partial(jax.jit, static_argnames=("method",))
+@stored(static=1)
 def run_block(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
     """`count` samples, `stride` steps apart, from `state` after `done` steps."""
     shape = method.shape(state)

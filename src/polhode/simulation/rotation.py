@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
 import numpy as np
 
+from polhode._programs import stored
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
 from polhode.mechanics.checks import numbers
@@ -71,7 +71,7 @@ def _warn_of_twist(system: System, state: State) -> None:
         )
 
 
-@partial(jax.jit, static_argnames=("method",))
+@stored(static=1, briefly=True)
 def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, Any, Any]:
     """Potential energy, torque and the numbers kept at the start, to look at before a run."""
     q = state.attitude

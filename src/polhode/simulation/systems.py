@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import jax
 import numpy as np
 
+from polhode._programs import stored
 from polhode.multibody import MultibodyMethod, System, consistent_start
 from polhode.multibody.assembly import singularities
 from polhode.multibody.start import Correction
@@ -26,7 +25,7 @@ class SystemTrajectory(Samples):
     correction: Correction | Any = None
 
 
-@partial(jax.jit, static_argnames=("method",))
+@stored(static=1, briefly=True)
 def _sample(method: MultibodyMethod, system: System, state: Any, t: Any) -> Any:
     return method.kept(system, state, t)
 
@@ -37,7 +36,7 @@ def move(system: System, method: MultibodyMethod, plan: Plan, *, progress: bool 
     changed = max((float(abs(part).max()) for part in correction.parts if part.size), default=0.0)
     if changed > _TOLD:
         warnings.warn(f"the start was made consistent with its constraints: {correction}", stacklevel=4)
-    numbers, state = as_arrays(system), as_arrays(state)
+    numbers, state = as_arrays(system.bare(observed=True)), as_arrays(state)
     state = as_arrays(method.begin(numbers, state))
     samples = integrate(
         method,
