@@ -18,12 +18,14 @@ from polhode.solve.iteration import runs_until_converged
 class Chord:
     """x <- x - J⁻¹ residual(x) with J kept, until the correction to come is below `tolerance` relative
     to the motion, or has stopped falling below `stalled`: round-off. J is that of the guess, so
-    corrections fall by a constant factor of order h."""
+    corrections fall by a constant factor of order h. `frozen` leaves q⁺ as it is in J, as the paper's
+    block iteration does: a matrix for next to nothing, and a factor that the loads decide."""
 
     tolerance: float = 1e-15
     stalled: float = 1e-10
     rate: float = 1e-3  # no correction is trusted to be smaller than this part of the one before
     limit: int = 30
+    frozen: bool = False
     count: int = 6  # of corrections where they are not counted by convergence: on a GPU
     mode: str = "auto"
 

@@ -184,9 +184,10 @@ class Equations:
         slopes = [over(g, Local.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
         return by_body(s, slopes)
 
-    def correction(self) -> Callable[[Any], Any]:
+    def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
         """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
-        (ϑ⁺, Λ, Γ): w = (ϑ + ϑ⁺)/2 + M⁻¹AᵀΓ. Terms of the size of Γ are left out of it."""
+        (ϑ⁺, Λ, Γ): w = (ϑ + ϑ⁺)/2 + M⁻¹AᵀΓ. Terms of the size of Γ are left out of it; `frozen` leaves out
+        all that q⁺ brings, but in φ⁺."""
         s, h, t = self.system, self.h, self.t
         N, k = s.size, len(self.kept)
         n = 6 * N
@@ -198,11 +199,13 @@ class Equations:
         back = jnp.swapaxes(end[1], -1, -2)
         A_force = 0.5 * (in_space(back, self.A_space) + A_end).reshape(k, n)
         by_q, by_u = self._force_slopes(end, u_end)
-        wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
-        gyro = _rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
         carry = carry_of(h * w)
-        K_q = h * _carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
-        D_q = h * _carried_by(carry, rate[self.kept].reshape(k, n), N)
+        K_q, D_q = jnp.zeros((n, n)), jnp.zeros((k, n))
+        if not frozen:
+            wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
+            gyro = _rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
+            K_q = h * _carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
+            D_q = h * _carried_by(carry, rate[self.kept].reshape(k, n), N)
         D_phi = _carried_by(carry, A_end.reshape(k, n)[self.hol], N)
         K = inverse(_diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
         D = A_end.reshape(k, n) + 0.5 * D_q
@@ -259,6 +262,13 @@ class Equations:
         here = [Lam[rows_of(g)] for g in s.groups]
         wrench = by_bodies(s, [over(g, Local.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)])
         return wrench, by_row_and_body(s, [over(g, Local.psi_slope, end, u, t) for g in s.groups])
+
+    def norm(self, residual: Any) -> Any:
+        """Of what is left of the equations, (47) and (48): of momentum in the metric of kinetic energy, and of rows."""
+        balance, psi, phi, off = residual
+        b = in_space(jnp.swapaxes(self.q[1], -1, -2), balance)
+        rows = jnp.sum(psi * psi) + jnp.sum(phi * phi) + jnp.sum(off * off)
+        return jnp.sqrt(jnp.sum(b * over_mass(self.per_mass, b)) + rows)
 
     def size(self, d: Any) -> Any:
         """The largest correction of a velocity, relative to the largest velocity, before or half-way."""

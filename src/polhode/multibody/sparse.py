@@ -29,7 +29,7 @@ class ThreeFieldSparse(ThreeField):
     name: ClassVar[str] = "three-field-sparse"
     equations: ClassVar[type[Equations]] = SparseEquations
     calls_back: ClassVar[bool] = True  # SuperLU runs on the host
-    solver: Chord = field(default_factory=lambda: Chord(stalled=1e-12, limit=10))  # of a scale that knows of round-off
+    solver: Any = field(default_factory=lambda: Chord(stalled=1e-12, limit=10))  # of a scale that knows of round-off
 
     def _solved(self, equations: Any) -> tuple[Any, Report]:
         """A matrix for one correction, then a better one, and another wherever corrections fall slowly: in a long
@@ -51,6 +51,11 @@ class ThreeFieldSparse(ThreeField):
         return x, report
 
     def __post_init__(self) -> None:
+        if not isinstance(self.solver, Chord) or self.solver.frozen:
+            raise InputError(
+                f"three-field-sparse solves by Chord(frozen=False), with sparse matrices; got {self.solver!r}. Use "
+                "three-field for others"
+            )
         if self.stabilisation == "projection":
             raise InputError(
                 "three-field-sparse keeps joints closed by stabilisation 'both', 'kappa' or 'none'; got 'projection', "

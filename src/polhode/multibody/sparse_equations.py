@@ -80,7 +80,7 @@ class SparseEquations(Equations):
         m = 1.0 / rows.inner(s, A, MA)
         return m, m * rows.along(s, MA, assembly.forces(s, q, u, t))
 
-    def correction(self) -> Callable[[Any], Any]:
+    def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
         return self.correction_at(self.guess())
 
     def size(self, d: Any) -> Any:

@@ -105,9 +105,15 @@ class System:
     def bare(self, *, observed: bool = False) -> System:
         """Without what the motion does not depend on, so that a change of shapes, or, unless they are
         `observed`, of observables and traces, compiles nothing anew."""
-        made = copy(self)
         unused = {"shapes": (), "ground": None, "up": "z"} | ({} if observed else {"observables": (), "traces": ()})
-        for name, value in unused.items():
+        return self.replaced(**unused)
+
+    def replaced(self, **changes: Any) -> System:
+        """With other values of these fields, unchecked: for derivatives, `system.replaced(masses=masses)`."""
+        made = copy(self)
+        for name, value in changes.items():
+            if name not in self.__dataclass_fields__:
+                raise InputError(f"a system has no field {name!r}; it has {', '.join(self.__dataclass_fields__)}")
             object.__setattr__(made, name, value)
         return made
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
+import jax
 import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 
+from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
 from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
 from polhode.multibody.moment import carried, motion, pose, posed
+from polhode.multibody.newton import DenseNewton
 from polhode.multibody.projection import projected
 from polhode.multibody.state import State
 from polhode.multibody.step import Method, Step
@@ -29,7 +34,8 @@ class ThreeField(Method):
     multiplier Γ, symmetric in time; "kappa" ψ + φ/h = 0; "projection" positions, then velocities,
     moved back after the step; "none" velocities alone. `conserving` takes rows and forces as means
     along the path of the step, and energy is kept to order h⁴; without it, of the two ends. `accumulate`
-    keeps the paper's μ and λ in the state as well, which no step needs.
+    keeps the paper's μ and λ in the state as well, which no step needs. `solver`: `Chord` (default), or
+    `DenseNewton` for the whole Jacobian at every iterate, to compare with.
 
     Order 2. Choose it for systems that roll, and for joints over long times."""
 
@@ -38,34 +44,73 @@ class ThreeField(Method):
     stabilisation: Stabilisation = "both"
     conserving: bool = True
     accumulate: bool = False
-    solver: Chord = field(default_factory=Chord)
+    solver: Chord | DenseNewton = field(default_factory=Chord)
 
     def _solved(self, equations: Any) -> tuple[Any, Report]:
-        return self.solver(equations.residual, equations.correction(), equations.guess(), equations.size)
+        if isinstance(self.solver, DenseNewton):
+            return self._in_full(self.solver, equations)
+        correction = equations.correction(frozen=self.solver.frozen)
+        return self.solver(equations.residual, correction, equations.guess(), equations.size)
 
-    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+    def _in_full(self, solver: DenseNewton, equations: Any) -> tuple[Any, Report]:
+        """By the whole Jacobian, at every iterate."""
+        if solver.frozen:
+            raise InputError("three-field keeps q⁺ fixed in its matrix by solver=Chord(frozen=True)")
+        guess, shaped = ravel_pytree(equations.guess())
+
+        def evaluate(x: Any, _: Any) -> tuple[Any, Any]:
+            residual = equations.residual(shaped(x))
+            return ravel_pytree(residual)[0], equations.norm(residual)
+
+        x, report = solver(evaluate, lambda x: x, guess)
+        return shaped(x), report
+
+    def _equations(self, system: System, state: State, t: Any, h: Any) -> Equations:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
         both = self.stabilisation == "both"
-        equations = self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
-        (w, Lam, _, u), report = self._solved(equations)
+        return self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
+
+    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        (w, Lam, _, u), (converged, iterations, error) = _root(self, system, state, t, h)
+        report = Report(converged > 0, iterations.astype(int), error)
         r, q = carried(state, h * w)
         new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
         if self.stabilisation == "projection":
             new = projected(system, new, t + h)
         turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
         report = replace(report, converged=report.converged & turned & assembly.regular(system, pose(new), t + h))
-        new = _with_multipliers(equations, new, w, Lam)
-        return Step(_accumulated(equations, new) if self.accumulate else new, report)
+        new = _with_multipliers(system, state, new, w, Lam, t, h)
+        return Step(_accumulated(self._equations(system, state, t, h), new) if self.accumulate else new, report)
 
 
-def _with_multipliers(equations: Equations, new: State, w: Any, Lam: Any) -> State:
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _root(method: ThreeField, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any]:
+    """The solution of the equations of a step, and how it was reached, in floats."""
+    x, report = method._solved(method._equations(system, state, t, h))
+    return x, (1.0 * report.converged, 1.0 * report.iterations, report.error)
+
+
+@_root.defjvp
+def _root_slope(method: ThreeField, at: Any, along: Any) -> tuple[Any, Any]:
+    """By the theorem on implicit functions: one linear system, however many iterations were needed."""
+    x, ending = _root(method, *at)
+    flat, shaped = ravel_pytree(x)
+
+    def residual(x: Any, *at: Any) -> Any:
+        return ravel_pytree(method._equations(*at).residual(shaped(x)))[0]
+
+    change = jax.jvp(partial(residual, flat), at, along)[1]
+    slope = jax.jacfwd(residual)(flat, *at)
+    return (x, ending), (shaped(-jnp.linalg.solve(slope, change)), jax.tree.map(jnp.zeros_like, ending))
+
+
+def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any, t: Any, h: Any) -> State:
     """Λ/h on every row."""
-    system, t, h = equations.system, equations.t, equations.h
     if system.redundant:
-        mid = posed(carried(equations.state, 0.5 * h * w))
+        mid = posed(carried(state, 0.5 * h * w))
         full = assembly.rows(system, mid, t + 0.5 * h).reshape(system.rows, -1)
         # The least multipliers with this impulse.
-        Lam = jnp.linalg.pinv(full.T, rtol=1e-9) @ (full[equations.kept].T @ Lam)
+        Lam = jnp.linalg.pinv(full.T, rtol=1e-9) @ (full[system.independent].T @ Lam)
     return replace(new, multipliers=Lam / h)
 
 
