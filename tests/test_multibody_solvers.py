@@ -64,3 +64,14 @@ def test_derivatives_of_a_motion_in_reverse(name: str) -> None:
     differences = [float(both(x.at[i].set(e))[0] - both(x.at[i].set(-e))[0]) / (2 * e) for i in range(2)]
     np.testing.assert_allclose(slope, differences, rtol=1e-6, atol=1e-8)
     assert abs(slope[0]) > 1e-3
+
+
+def test_a_fixed_number_of_corrections_is_enough() -> None:
+    """As on a GPU: a step is solved whether or not its last correction happens to be the smallest."""
+    system = problem_of("pendulum").system()
+    loop, fixed = (
+        ph.simulate(system, step=0.01, steps=100, method=mb.ThreeField(solver=mb.Chord(mode=mode)))
+        for mode in ("converge", "fixed")
+    )
+    np.testing.assert_allclose(fixed.positions, loop.positions, atol=1e-12)
+    assert fixed.trajectory.iterations == mb.Chord().count

@@ -26,7 +26,8 @@ class Chord:
     rate: float = 1e-3  # no correction is trusted to be smaller than this part of the one before
     limit: int = 30
     frozen: bool = False
-    count: int = 6  # of corrections where they are not counted by convergence: on a GPU
+    count: int = 6  # of corrections where their number is fixed: on a GPU
+    last: float = 1e-12  # the last of these at most
     mode: str = "auto"
 
     def __call__(
@@ -45,12 +46,12 @@ class Chord:
 
         s = (guess, jnp.asarray(jnp.inf), jnp.asarray(jnp.inf), jnp.asarray(0.0))
         if runs_until_converged(self.mode):
-            s = lax.while_loop(unfinished, advance, s)
-        else:
-            for _ in range(self.count):
-                s = advance(s)
-        x, now, before, n = s
-        return x, Report(self._settled(now, before), n.astype(int), now)
+            x, now, before, n = lax.while_loop(unfinished, advance, s)
+            return x, Report(self._settled(now, before), n.astype(int), now)
+        for _ in range(self.count):
+            s = advance(s)
+        x, now, _, n = s
+        return x, Report(now <= self.last, n.astype(int), now)
 
     def _settled(self, now: Any, before: Any) -> Any:
         rate = jnp.where(jnp.isinf(before), 1.0, jnp.clip(now / before, self.rate, 1.0))
