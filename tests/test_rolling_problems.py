@@ -141,13 +141,14 @@ def test_bicycle_linearised_at_every_speed() -> None:
     """The growth of a small roll over a short time, against exp(At) of the published linear model."""
     from scipy.linalg import expm
 
-    for speed in (1.0, 4.0, 5.0, 8.0):
-        run = ph.simulate(problem_of("bicycle").system(speed=speed, roll_rate=1e-5), step=0.005, until=1.0, every=20)
+    for speed in (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0):
+        system = problem_of("bicycle").system(speed=speed, roll_rate=1e-5)
+        run = ph.simulate(system, step=0.0025, until=1.0, every=40)
         A = bicycle_linear.state_matrix(Bicycle(), speed)
         exact = np.array([expm(A * t) @ [0.0, 0.0, 1e-5, 0.0] for t in run.t])
         scale = np.abs(exact[:, :2]).max()
-        assert np.abs(run.observables["roll"].values - exact[:, 0]).max() < 1e-3 * scale
-        assert np.abs(run.observables["steer"].values - exact[:, 1]).max() < 1e-3 * scale
+        errors = [np.abs(run.observables[name].values - exact[:, i]).max() for i, name in enumerate(("roll", "steer"))]
+        assert max(errors) < 3e-4 * scale, speed  # 8.8e-5 at 0.5 m/s to 2.7e-4 at 10 m/s
 
 
 @pytest.mark.long

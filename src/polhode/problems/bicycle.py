@@ -82,20 +82,29 @@ def _make(
                 RollingDisk("rear wheel", radius=rear_radius, axis=_SIDE, normal=_UP, name="rear contact"),
                 RollingDisk("front wheel", radius=front_radius, axis=_SIDE, normal=_UP, name="front contact"),
             ],
-            observables={
-                "roll": lambda view: jnp.arcsin(view.rotation("rear frame")[2, 1]),
-                "steer": lambda view: _steer(view, s),
-                "forward_speed": lambda view: _forward_speed(view, rear_radius),
-                "yaw": _yaw,
-            },
-            traces={
-                "rear contact": lambda view: _contact(view, "rear wheel", rear_radius),
-                "front contact": lambda view: _contact(view, "front wheel", front_radius),
-            },
+            **_seen(tilt, rear_radius, front_radius),
             ground=Plane(normal=_UP),
             up="-z",
         )
     )
+
+
+@cache
+def _seen(tilt: float, rear_radius: float, front_radius: float) -> dict[str, Any]:
+    """Observables and traces; the same functions for the same bicycle, so that its runs share one program."""
+    s = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
+    return {
+        "observables": {
+            "roll": lambda view: jnp.arcsin(view.rotation("rear frame")[2, 1]),
+            "steer": lambda view: _steer(view, s),
+            "forward_speed": lambda view: _forward_speed(view, rear_radius),
+            "yaw": _yaw,
+        },
+        "traces": {
+            "rear contact": lambda view: _contact(view, "rear wheel", rear_radius),
+            "front contact": lambda view: _contact(view, "front wheel", front_radius),
+        },
+    }
 
 
 def _yaw(view: View) -> Any:
