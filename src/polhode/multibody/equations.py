@@ -46,6 +46,11 @@ _SLOW = 1e-6
 
 REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
 
+# Of the largest position over the step: round-off leaves ε|r|/h of a velocity, which `_idle` magnifies, some hundred
+# times, where a system moves slower than gravity would make it in a step. Corrections that no longer fall are taken
+# for round-off below 1e-10 of their scale (`Chord`).
+_ROUND = 1e-3
+
 
 class Equations:
     """Of one step from `state` at t to t + h. `both`: φ and ψ of holonomic rows hold at the end, by Γ;
@@ -271,8 +276,10 @@ class Equations:
         return jnp.sqrt(jnp.sum(b * over_mass(self.per_mass, b)) + rows)
 
     def size(self, d: Any) -> Any:
-        """The largest correction of a velocity, relative to the largest velocity, before or half-way."""
-        return jnp.max(jnp.abs(d[0])) / (jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST)
+        """The largest correction of a velocity, relative to the largest velocity, before or half-way; for one
+        that is small, to what round-off in the positions leaves of it."""
+        speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST
+        return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(self.q[0])) / jnp.abs(self.h))
 
 
 def halfway(a: Any, b: Any) -> Any:
