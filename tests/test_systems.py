@@ -122,11 +122,35 @@ def test_a_start_that_does_not_fit_is_moved_and_told() -> None:
     assert run.slip[0] < 1e-12
 
 
-def test_a_wheel_that_falls_flat_is_named() -> None:
-    system = problem_of("rolling-disk").system(inclination=1.2, r0=0.0, p0=-3.0)
-    with pytest.raises(ph.StepError, match=r"rollingdisk disk.*lies flat|turns by.*rad in a step") as failure:
-        ph.simulate(system, step=0.01, until=5.0)
-    assert len(failure.value.run.t) > 1
+# Without spin: a disk let go, one thrown up that falls back, one thrown down; the other way; with steps so long that it
+# is far from flat before the last one (0.18 rad). With a little spin: it would rise again, 0.01 rad from flat.
+@pytest.mark.parametrize(
+    ("start", "step"),
+    [
+        ({"inclination": 0.1}, 0.001),
+        ({"inclination": 1.2, "p0": 3.0}, 0.01),
+        ({"inclination": 1.2, "p0": -3.0}, 0.01),
+        ({"inclination": -0.3}, 0.02),
+        ({"inclination": 0.3}, 0.1),
+        ({"inclination": 1.2, "q0": 0.1, "r0": 0.1}, 0.01),
+    ],
+)
+def test_a_wheel_that_falls_flat_is_named(start: dict[str, float], step: float) -> None:
+    system = problem_of("rolling-disk").system(**({"r0": 0.0} | start))
+    with pytest.raises(
+        ph.StepError, match="rollingdisk disk' comes to where its contact.*the wheel lies flat"
+    ) as failure:
+        ph.simulate(system, step=step, until=5.0)
+    run = failure.value.run
+    assert len(run.t) > 1
+    theta = np.abs(run.observables["theta"].values)
+    assert theta[-1] + (theta[-1] - theta[-2]) > np.pi / 2 - 0.05  # flat, or so after one more step
+
+
+def test_a_wheel_that_turns_too_far_is_not_called_flat() -> None:
+    system = problem_of("rolling-disk").system(inclination=0.1, r0=-400.0)
+    with pytest.raises(ph.StepError, match="'disk' turns by 4 rad in a step"):
+        ph.simulate(system, step=0.01, steps=3)
 
 
 def test_a_rotation_beyond_pi_in_a_step_is_named() -> None:

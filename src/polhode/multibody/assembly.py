@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -84,12 +85,15 @@ def forces(system: System, q: Pose, u: Motion, t: Any) -> Any:
     return total
 
 
-def singularities(system: System, positions: Any, rotations: Any) -> list[tuple[str, float]]:
-    """Each constraint by name with how near its rows are to having no meaning: 0 there, 1 far away."""
+def singularities(system: System, q: Pose, u: Motion) -> list[tuple[str, float, float]]:
+    """Each constraint that can lose its meaning, by name: how near it is to that, 0 there and 1 far away, and the
+    rate of this."""
     found = []
-    q, u = (jnp.asarray(positions), jnp.asarray(rotations)), jnp.zeros((system.size, 6))
     for g in system.groups:
-        values = over(g, Local.singular, q, u, 0.0)
-        names = [system.row_names[first].rpartition(".")[0] or system.row_names[first] for first in g.first]
-        found += list(zip(names, np.asarray(values).tolist(), strict=True))
+        if g.kind.can_be_singular:
+            names = [system.row_names[first].rpartition(".")[0] or system.row_names[first] for first in g.first]
+            near, rate = jax.jvp(
+                lambda s, g=g: over(g, Local.singular, moved(q, s * u), jnp.zeros_like(u), 0.0), (0.0,), (1.0,)
+            )
+            found += list(zip(names, np.asarray(near).tolist(), np.asarray(rate).tolist(), strict=True))
     return found

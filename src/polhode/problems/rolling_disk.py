@@ -31,6 +31,22 @@ def _contact(view: View, radius: float) -> Any:
 
 
 @cache
+def _seen(radius: float) -> dict[str, Any]:
+    """Observables and traces; the same functions for the same radius, so that its runs share one program."""
+    return {
+        "observables": {
+            "theta": lambda view: jnp.arcsin(_frame(view)[2][2]),
+            "p": lambda view: -jnp.dot(view.spin("disk"), _frame(view)[0]),
+            "q": lambda view: jnp.dot(view.spin("disk"), _frame(view)[1]),
+            "r": lambda view: jnp.dot(view.spin("disk"), _frame(view)[2]),
+            "x": lambda view: _contact(view, radius)[0],
+            "y": lambda view: _contact(view, radius)[1],
+        },
+        "traces": {"contact": lambda view: _contact(view, radius)},
+    }
+
+
+@cache
 def _make(
     inclination: float,
     p0: float,
@@ -62,15 +78,7 @@ def _make(
             [disk],
             forces=[Gravity((0.0, 0.0, -gravity))],
             constraints=[RollingDisk("disk", radius=radius, axis=(0.0, 1.0, 0.0))],
-            observables={
-                "theta": lambda view: jnp.arcsin(_frame(view)[2][2]),
-                "p": lambda view: -jnp.dot(view.spin("disk"), _frame(view)[0]),
-                "q": lambda view: jnp.dot(view.spin("disk"), _frame(view)[1]),
-                "r": lambda view: jnp.dot(view.spin("disk"), _frame(view)[2]),
-                "x": lambda view: _contact(view, radius)[0],
-                "y": lambda view: _contact(view, radius)[1],
-            },
-            traces={"contact": lambda view: _contact(view, radius)},
+            **_seen(radius),
             ground=Plane(),
         )
     )

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import stored
@@ -15,6 +16,7 @@ from polhode.multibody.start import Correction
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
 _FIRST_BLOCK = 512  # steps; they cost a hundred times those of one rotating body
+_FLAT = 0.05  # rad: a wheel this near to flat, or so at the end of the step that failed, is why it failed
 _TOLD = 1e-9  # corrections of a start below this are round-off in what the user gave
 
 
@@ -51,7 +53,19 @@ def move(system: System, method: MultibodyMethod, plan: Plan, *, progress: bool 
 
 
 def cause_of_failure(run: Any) -> str | None:
-    """What a system was doing in its last sample that no step can follow, if it is one of the known things."""
+    """What a system was doing in its last sample that no step can follow, if it is one of the known things.
+
+    A wheel that falls flat is looked for first: the flatter it lies, the faster its contact runs around it, so that
+    it may turn by π in a step as well."""
+    q = jnp.asarray(run.positions[-1]), jnp.asarray(run.attitude[-1])
+    u = jnp.concatenate([run.velocities[-1], run.omegas[-1]], axis=-1)
+    for name, nearness, rate in singularities(run.system, q, u):
+        if min(nearness, nearness + rate * run.step) < _FLAT:
+            return (
+                f"{name!r} comes to where its contact has no meaning: the axis of the wheel is {nearness:.2g} rad "
+                "from the normal of the plane, so the wheel lies flat. The motion up to there is kept; for a wheel "
+                "that spins and only comes near to flat, take a smaller step"
+            )
     turned = np.linalg.norm(run.omegas[-1], axis=-1) * run.step
     if turned.max() > 0.9 * np.pi:
         name = run.system.names[int(turned.argmax())]
@@ -59,10 +73,4 @@ def cause_of_failure(run: Any) -> str | None:
             f"{name!r} turns by {turned.max():.3g} rad in a step, and a step can turn a body by less than π; take a "
             f"step below {run.step * np.pi / turned.max() / 2:.2g}"
         )
-    for name, nearness in singularities(run.system, run.positions[-1], run.attitude[-1]):
-        if nearness < 0.05:
-            return (
-                f"{name!r} has come to where its contact has no meaning: the axis of the wheel is {nearness:.2g} rad "
-                "from the normal of the plane, so the wheel lies flat. The motion up to there is kept"
-            )
     return None
