@@ -162,11 +162,9 @@ class Fixed(Ball):
 
 
 @tree
-class Revolute(_Joint):
-    """A hinge: b turns about an axis of a: one freedom. `angle`, a function of time (rad, zero
-    at the start), drives it, and leaves none."""
+class _AboutAxis(_Joint):
+    """A joint that needs an axis."""
 
-    perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
     needs_axis: ClassVar = True
 
     a: Static[str]
@@ -174,11 +172,20 @@ class Revolute(_Joint):
     at: Any = None
     axis: Any = None
     name: Static[str] = ""
-    angle: Static[Callable[[Any], Any] | None] = None
     at_a: Any = None
     at_b: Any = None
     triad_a: Any = None
     triad_b: Any = None
+
+
+@tree
+class Revolute(_AboutAxis):
+    """A hinge: b turns about an axis of a: one freedom. `angle`, a function of time (rad, zero
+    at the start), drives it, and leaves none."""
+
+    perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
+
+    angle: Static[Callable[[Any], Any] | None] = None
 
     @property
     def holonomic(self) -> int:
@@ -203,22 +210,12 @@ class Revolute(_Joint):
 
 
 @tree
-class Universal(_Joint):
+class Universal(_AboutAxis):
     """A cross between two shafts: `axis` fixed in a stays perpendicular to `axis_b` fixed in b: two freedoms."""
 
     perpendicular: ClassVar[Any] = ((Z, X),)
-    needs_axis: ClassVar = True
 
-    a: Static[str]
-    b: Static[str]
-    at: Any = None
-    axis: Any = None
     axis_b: Any = None
-    name: Static[str] = ""
-    at_a: Any = None
-    at_b: Any = None
-    triad_a: Any = None
-    triad_b: Any = None
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         bound: Any = super().bind(bodies)
@@ -235,23 +232,12 @@ class Universal(_Joint):
 
 
 @tree
-class Prismatic(_Joint):
+class Prismatic(_AboutAxis):
     """b slides along an axis of a without turning: one freedom."""
 
     closed: ClassVar = False
     slides: ClassVar[Any] = (X, Y)
     perpendicular: ClassVar[Any] = _ALIGNED
-    needs_axis: ClassVar = True
-
-    a: Static[str]
-    b: Static[str]
-    at: Any = None
-    axis: Any = None
-    name: Static[str] = ""
-    at_a: Any = None
-    at_b: Any = None
-    triad_a: Any = None
-    triad_b: Any = None
 
 
 @tree

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -37,12 +37,10 @@ class _OneBody(Constraint):
         return super(_OneBody, named).bind(bodies)
 
 
-class _OnPlane(_OneBody):
-    """Contact with the plane through `point` with unit `normal`, which points to the body's side."""
+class _Rolling(_OneBody):
+    """A row of φ that keeps the contact, and two of ψ that let it not slip."""
 
-    point: Any
-    normal: Any
-    tangents: Any
+    row_labels: ClassVar[tuple[str, str, str]]
 
     @property
     def holonomic(self) -> int:
@@ -54,7 +52,17 @@ class _OnPlane(_OneBody):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(f"{self.name}.{row}" for row in ("height", "slip 1", "slip 2"))
+        return tuple(f"{self.name}.{row}" for row in self.row_labels)
+
+
+class _OnPlane(_Rolling):
+    """Contact with the plane through `point` with unit `normal`, which points to the body's side."""
+
+    row_labels: ClassVar = ("height", "slip 1", "slip 2")
+
+    point: Any
+    normal: Any
+    tangents: Any
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         named: Any = super().bind(bodies)
@@ -131,8 +139,10 @@ class RollingSphere(_OnPlane):
 
 
 @tree
-class SphereOnCylinder(_OneBody):
+class SphereOnCylinder(_Rolling):
     """A sphere of this radius (m) rolls on a cylinder, `inside` it or outside; `axis` and a `point` on it in space."""
+
+    row_labels: ClassVar = ("distance", "slip along", "slip around")
 
     body: Static[str]
     radius: Any
@@ -141,18 +151,6 @@ class SphereOnCylinder(_OneBody):
     point: Any = (0.0, 0.0, 0.0)
     inside: Static[bool] = True
     name: Static[str] = ""
-
-    @property
-    def holonomic(self) -> int:
-        return 1
-
-    @property
-    def nonholonomic(self) -> int:
-        return 2
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"{self.name}.{row}" for row in ("distance", "slip along", "slip around"))
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         named: Any = super().bind(bodies)
