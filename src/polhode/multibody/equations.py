@@ -27,10 +27,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode.algebra import Vec3
-from polhode.algebra.scalars import stumpff
 from polhode.multibody import assembly
-from polhode.multibody.arrays import cross, product, skew, turn_back
+from polhode.multibody.arrays import cross, skew, turn_back
+from polhode.multibody.blocks import carried_by, carry_of, diagonal, masses, rotations
 from polhode.multibody.dense import inverse, matmul
 from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
@@ -38,7 +37,6 @@ from polhode.multibody.parts import anchored
 from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_of
 from polhode.multibody.state import State
 from polhode.multibody.system import System
-from polhode.multibody.whole import whole
 
 # A body that is about to stop has no direction of motion. Below this part of the kinetic
 # energy that the impulse of a step would give it, the correction that uses this direction fades.
@@ -208,11 +206,11 @@ class Equations:
         K_q, D_q = jnp.zeros((n, n)), jnp.zeros((k, n))
         if not frozen:
             wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
-            gyro = _rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
-            K_q = h * _carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
-            D_q = h * _carried_by(carry, rate[self.kept].reshape(k, n), N)
-        D_phi = _carried_by(carry, A_end.reshape(k, n)[self.hol], N)
-        K = inverse(_diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
+            gyro = rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
+            K_q = h * carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
+            D_q = h * carried_by(carry, rate[self.kept].reshape(k, n), N)
+        D_phi = carried_by(carry, A_end.reshape(k, n)[self.hol], N)
+        K = inverse(diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
         D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
             D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
@@ -280,40 +278,3 @@ class Equations:
         that is small, to what round-off in the positions leaves of it."""
         speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST
         return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(self.q[0])) / jnp.abs(self.h))
-
-
-def halfway(a: Any, b: Any) -> Any:
-    """Between the rows of the two ends of a step."""
-    return 0.5 * (a + b)
-
-
-def _rotations(blocks: Any) -> Any:
-    """(N, 3, 3) on the rotations of (6N, 6N)."""
-    return _diagonal(jnp.pad(blocks, ((0, 0), (3, 0), (3, 0))))
-
-
-def _diagonal(blocks: Any) -> Any:
-    """(N, 6, 6) on the diagonal of (6N, 6N)."""
-    N = blocks.shape[0]
-    return (blocks[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
-
-
-def masses(system: System) -> Any:
-    """M of each body, (N, 6, 6)."""
-    moves = jnp.asarray(system.masses)[:, None, None] * jnp.eye(3)
-    turns = jnp.asarray(system.inertias)
-    return jnp.pad(moves, ((0, 0), (0, 3), (0, 3))) + jnp.pad(turns, ((0, 0), (3, 0), (3, 0)))
-
-
-@whole
-def carry_of(psi: Any) -> Any:
-    """dexp(-ψ) of each rotation ψ, (N, 3, 3): how the end turns when the displacement does."""
-    x = Vec3(psi[:, 3], psi[:, 4], psi[:, 5]).norm2()[:, None, None]
-    S = skew(psi[:, 3:])
-    return jnp.eye(3) - stumpff(2, x) * S + stumpff(3, x) * product(S, S)
-
-
-def _carried_by(carry: Any, slopes: Any, N: int) -> Any:
-    """A derivative by the end pose, (rows, 6N), as one by the displacement that leads there."""
-    parts = slopes.reshape(-1, N, 6)
-    return jnp.concatenate([parts[..., :3], turn_back(carry, parts[..., 3:])], axis=-1).reshape(-1, 6 * N)

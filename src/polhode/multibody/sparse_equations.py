@@ -25,7 +25,8 @@ from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
 from polhode.multibody import sparse_rows as rows
 from polhode.multibody.arrays import skew, turn_back
-from polhode.multibody.equations import REST, Equations, carry_of, halfway, masses
+from polhode.multibody.blocks import carry_of, halfway, masses
+from polhode.multibody.equations import REST, Equations
 from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, momentum, posed
 from polhode.multibody.places import rows_of
