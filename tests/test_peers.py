@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from polhode.mechanics.checks import InputError
-from polhode.peers import available, exudyn, runs, sundials
-from polhode.peers.constraint_rows import Constraint, RollingWheel, SphereInCylinder
+from polhode.peers import available, exudyn, runs, sundials, systems
+from polhode.peers.constraint_rows import Constraint
 from polhode.peers.dae import Equations
 from polhode.peers.runs import BicycleRun, energy_error
 from polhode.references import bicycle, rolling_disk, rolling_sphere
@@ -53,18 +53,18 @@ def equations(system: str, *, ggl: bool) -> tuple[Equations, tuple[np.ndarray, .
         start = bicycle.BicycleStart(5.0, 0.1, 0.2, roll=0.1, steer=-0.05, yaw=0.7)
         moving = bicycle.motion(BIKE, start, [0.3])
         masses, inertias, gravity = BIKE.masses, BIKE.inertias, BIKE.gravity
-        rows: tuple[Constraint, ...] = sundials._bicycle_constraints(BIKE)
+        rows: tuple[Constraint, ...] = systems.bicycle_constraints(BIKE)
         r, R, v, omega = moving.position[0], moving.attitude[0], moving.velocity[0], moving.omega[0]
     elif system == "disk":
         rolling = rolling_disk.motion(DISK, rolling_disk.DiskStart(theta=0.4, psi=1.1, phi=0.3, p=0.5, q=0.7, r=2), [0])
         masses, inertias, gravity = np.array([1.0]), np.diag([0.25, 0.5, 0.25])[None], -DISK.gravity
-        rows = (RollingWheel(0, DISK.radius, up=1.0),)
+        rows = systems.disk_constraints(DISK)
         r, R, v = rolling.position, rolling.attitude, rolling.velocity
         omega = (R @ rolling.omega[..., None])[..., 0]
     else:
         inside = rolling_sphere.motion(SPHERE, [0.4])
         masses, inertias, gravity = np.array([1.0]), 0.064 * np.eye(3)[None], -SPHERE.gravity
-        rows = (SphereInCylinder(SPHERE.radius, SPHERE.cylinder_radius),)
+        rows = systems.sphere_constraints(SPHERE)
         r, R, v, omega = inside.position, np.eye(3)[None], inside.velocity, inside.omega_space
     dae = Equations(masses, inertias, np.array([0, 0, gravity]), rows, ggl)
     q = sundials.Rotation.from_matrix(R).as_quat(scalar_first=True)

@@ -1,56 +1,69 @@
-"""The figures of the three-field paper, drawn from runs and references."""
+"""The figures of the three-field paper, drawn from lines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from polhode.papers.base import PaperFigure
+from polhode.papers.three_field_runs import NEW, Line
 from polhode.results.style import COLOURS, house_style
-from polhode.results.system_run import SystemRun
 
-Line = tuple[str, np.ndarray, np.ndarray]  # label, x, y
+Panel = tuple[str, str, str, Sequence[Line]]  # title, labels of the axes, lines
+_EXACT = ("exact", "reference")
+_PEERS = ("Exudyn", "SUNDIALS")
 
 
 def panels(
-    rows: int, columns: int, content: Sequence[tuple[str, str, str, Sequence[Line]]], *, log: Sequence[int] = (),
-    equal: Sequence[int] = (), limits: Mapping[int, Any] | None = None,
+    rows: int, columns: int, content: Sequence[Panel], *, log: Sequence[int] = (), equal: Sequence[int] = (),
+    limits: Mapping[int, Any] | None = None,
 ) -> Any:  # fmt: skip
-    """A grid of plots: title, labels and lines of each. The first line of a panel is drawn broad and pale."""
+    """A grid of plots under one legend: what is exact broad and pale, peers dashed, a colour for each name."""
+    styles = _styles(line[0] for panel in content for line in panel[3])
     with house_style() as Figure:
-        figure = Figure(figsize=(5.2 * columns, 3.4 * rows))
+        figure = Figure(figsize=(5.2 * columns, 3.2 * rows + 0.25 * (1 + len(styles) // 4)))
+        shown: dict[str, Any] = {}
         for i, (ax, (title, x, y, lines)) in enumerate(
             zip(figure.subplots(rows, columns).ravel(), content, strict=True)
         ):
-            for j, (label, a, b) in enumerate(lines):
-                style: dict[str, Any] = {"color": COLOURS[j % len(COLOURS)], "linewidth": 1.0, "label": label}
-                if j == 0 and len(lines) > 1:
-                    style |= {"color": "0.75", "linewidth": 3.0}
-                (ax.semilogy if i in log else ax.plot)(a, np.maximum(np.abs(b), 1e-17) if i in log else b, **style)
+            for label, a, b in lines:
+                draw = ax.semilogy if i in log else ax.plot
+                (shown[label],) = draw(a, np.maximum(np.abs(b), 1e-17) if i in log else b, **styles[label])
             ax.set(title=title, xlabel=x, ylabel=y)
             if i in equal:
                 ax.set_aspect("equal", adjustable="datalim")
             if limits and i in limits:
                 ax.set(**limits[i])
-            if len(lines) > 1:
-                ax.legend(fontsize=7)
+        if len(shown) > 1:
+            figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=min(4, len(shown)))
         return figure
+
+
+def _styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
+    styles: dict[str, dict[str, Any]] = {}
+    for label in labels:
+        if label in styles:
+            continue
+        if label in _EXACT:
+            styles[label] = {"color": "0.8", "linewidth": 4.0, "zorder": 1}
+            continue
+        taken = sum(name not in _EXACT for name in styles)
+        styles[label] = {
+            "color": COLOURS[taken % len(COLOURS)],
+            "linewidth": 1.6 if label == NEW else 1.1,
+            "linestyle": "--" if label.startswith(_PEERS) else "-",
+        }
+    return styles
+
+
+def around(values: np.ndarray) -> dict[str, Any]:
+    """Limits that show these values, whatever else is drawn."""
+    low, high = float(values.min()), float(values.max())
+    return {"ylim": (low - 0.15 * (high - low), high + 0.15 * (high - low))}
 
 
 def figure(number: int | str, title: str, caption: str, drawn: Any) -> PaperFigure:
     name = f"Figure {number}. {title}" if isinstance(number, int) else f"Beyond the paper. {title}"
     return PaperFigure(f"three-field-{number}", name, caption, drawn)
-
-
-def of(run: SystemRun, name: str, label: str) -> Line:
-    return label, run.t, run.observables[name].values
-
-
-def energy_of(run: SystemRun, label: str) -> Line:
-    return label, run.t, run.energy - run.energy[0]
-
-
-def contact_of(run: SystemRun, label: str) -> Line:
-    return label, run.traces["contact"][:, 0], run.traces["contact"][:, 1]

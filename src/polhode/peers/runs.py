@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polhode.peers.constraint_rows import Constraint
+from polhode.peers.systems import bicycle_constraints, disk_constraints, residuals, sphere_constraints
 from polhode.references.bicycle_parameters import Bicycle
 from polhode.references.rolling_disk import RollingDisk
 from polhode.references.rolling_sphere import RollingSphere
@@ -42,7 +44,8 @@ class BicycleRun(NamedTuple):
     steer: np.ndarray  # rad, positive to the right
     speed: np.ndarray  # forward, m/s
     energy: np.ndarray  # J
-    gap: np.ndarray  # largest distance of a wheel's lowest point from the plane, m
+    gap: np.ndarray  # largest |φ| of hinges and wheels, m or rad
+    slip: np.ndarray  # largest |ψ| of the wheels along the plane, m/s
     cost: Cost
 
 
@@ -52,8 +55,11 @@ class DiskRun(NamedTuple):
     p: np.ndarray  # rad/s; p = -θ', q = ψ' cos θ, r = φ' + ψ' sin θ
     q: np.ndarray
     r: np.ndarray
+    x: np.ndarray  # contact point, m
+    y: np.ndarray
     energy: np.ndarray  # J
     gap: np.ndarray  # distance of the lowest point from the plane, m
+    slip: np.ndarray  # largest |ψ| along the plane, m/s
     cost: Cost
 
 
@@ -64,6 +70,7 @@ class SphereRun(NamedTuple):
     omega: np.ndarray  # (ω1, ω2, ω3) along e1, e2, e3, (n, 3), rad/s
     energy: np.ndarray  # J
     gap: np.ndarray  # distance of the sphere from the wall of the cylinder, m
+    slip: np.ndarray  # largest |ψ| along the wall, m/s
     cost: Cost
 
 
@@ -80,6 +87,10 @@ def _energy(bodies: Bodies, masses: np.ndarray, inertias: np.ndarray, gravity: n
     return kinetic / 2 - bodies.position @ gravity @ masses
 
 
+def _residuals(constraints: tuple[Constraint, ...], bodies: Bodies) -> tuple[np.ndarray, np.ndarray]:
+    return residuals(constraints, bodies.position, bodies.attitude, bodies.velocity, bodies.omega)
+
+
 def bicycle_run(bike: Bicycle, bodies: Bodies, cost: Cost) -> BicycleRun:
     """Roll, steer and speed by R_B = Rz(yaw) Rx(roll) Ry(pitch), R_H = R_B Rot(s, steer); z down."""
     n = bodies.attitude[..., 1]  # the y axes: axles of the wheels, (n, 4, 3)
@@ -87,15 +98,15 @@ def bicycle_run(bike: Bicycle, bodies: Bodies, cost: Cost) -> BicycleRun:
     tilt = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
     turn = tilt.T @ bodies.attitude[:, 1].transpose(0, 2, 1) @ bodies.attitude[:, 2] @ tilt  # Rz(steer)
     spin = np.einsum("nk,nk->n", n[:, 0], bodies.omega[:, 0] - bodies.omega[:, 1])
-    radii = np.array([bike.rear_radius, bike.front_radius])
-    lowest = bodies.position[:, [0, 3], 2] + radii * np.sqrt(1 - n[:, [0, 3], 2] ** 2)
+    gap, slip = _residuals(bicycle_constraints(bike), bodies)
     return BicycleRun(
         times=bodies.times,
         roll=np.arctan2(n[:, 1, 2], np.hypot(n[:, 1, 0], n[:, 1, 1])),
         steer=np.arctan2(turn[:, 1, 0] - turn[:, 0, 1], turn[:, 0, 0] + turn[:, 1, 1]),
         speed=-bike.rear_radius * spin,
         energy=_energy(bodies, bike.masses, bike.inertias, np.array([0, 0, bike.gravity])),
-        gap=np.abs(lowest).max(-1),
+        gap=gap,
+        slip=slip,
         cost=cost,
     )
 
@@ -106,6 +117,8 @@ def disk_run(disk: RollingDisk, bodies: Bodies, cost: Cost) -> DiskRun:
     cos = np.hypot(n[:, 0], n[:, 1])
     forward = np.stack([n[:, 1], -n[:, 0], np.zeros_like(cos)], -1) / cos[:, None]  # e_ξ
     up = np.cross(forward, n)  # e_η, from the contact to the centre
+    gap, slip = _residuals(disk_constraints(disk), bodies)
+    contact = bodies.position[:, 0] - disk.radius * up
     inertias = np.diag([disk.diametral, disk.polar, disk.diametral])[None]
     return DiskRun(
         times=bodies.times,
@@ -113,8 +126,11 @@ def disk_run(disk: RollingDisk, bodies: Bodies, cost: Cost) -> DiskRun:
         p=-np.einsum("nk,nk->n", omega, forward),
         q=np.einsum("nk,nk->n", omega, up),
         r=np.einsum("nk,nk->n", omega, n),
+        x=contact[:, 0],
+        y=contact[:, 1],
         energy=_energy(bodies, np.array([disk.mass]), inertias, np.array([0, 0, -disk.gravity])),
-        gap=np.abs(bodies.position[:, 0, 2] - disk.radius * cos),
+        gap=gap,
+        slip=slip,
         cost=cost,
     )
 
@@ -126,6 +142,7 @@ def sphere_run(sphere: RollingSphere, bodies: Bodies, cost: Cost) -> SphereRun:
     e1 = np.stack([x, y, np.zeros_like(x)], -1) / rho[:, None]
     e2 = np.stack([-y, x, np.zeros_like(x)], -1) / rho[:, None]
     inertias = sphere.mass * sphere.gyration * sphere.radius**2 * np.eye(3)[None]
+    gap, slip = _residuals(sphere_constraints(sphere), bodies)
     along = np.stack([np.einsum("nk,nk->n", omega, e) for e in (e1, e2)] + [omega[:, 2]], -1)
     return SphereRun(
         times=bodies.times,
@@ -133,6 +150,7 @@ def sphere_run(sphere: RollingSphere, bodies: Bodies, cost: Cost) -> SphereRun:
         azimuth=np.unwrap(np.arctan2(y, x)),
         omega=along,
         energy=_energy(bodies, np.array([sphere.mass]), inertias, np.array([0, 0, -sphere.gravity])),
-        gap=np.abs(rho - (sphere.cylinder_radius - sphere.radius)),
+        gap=gap,
+        slip=slip,
         cost=cost,
     )

@@ -13,10 +13,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from polhode.mechanics.checks import InputError, positive
-from polhode.peers.constraint_rows import Constraint, Hinge, RollingWheel, SphereInCylinder
+from polhode.peers.constraint_rows import Constraint
 from polhode.peers.dae import Equations
 from polhode.peers.installed import load
 from polhode.peers.runs import BicycleRun, Bodies, Cost, DiskRun, SphereRun, bicycle_run, disk_run, sphere_run
+from polhode.peers.systems import bicycle_constraints, disk_constraints, sphere_constraints
 from polhode.references import bicycle, rolling_disk, rolling_sphere
 from polhode.references.attitude import matrix
 from polhode.references.ode import sample_times
@@ -33,8 +34,7 @@ def sphere_motion(
     """The sphere inside a cylinder at `times`, s, from the start of the exact motion."""
     first = rolling_sphere.motion(sphere, [0.0])
     inertia = sphere.mass * sphere.gyration * sphere.radius**2 * np.eye(3)
-    rolling = SphereInCylinder(sphere.radius, sphere.cylinder_radius)
-    equations = _equations([sphere.mass], inertia[None], -sphere.gravity, (rolling,), ggl)
+    equations = _equations([sphere.mass], inertia[None], -sphere.gravity, sphere_constraints(sphere), ggl)
     bodies, cost = _run(
         equations, times, first.position, np.eye(3)[None], first.velocity, first.omega_space, rtol=rtol, atol=atol
     )
@@ -53,8 +53,7 @@ def disk_motion(
     """The rolling disk from `start` at `times`, s."""
     first = rolling_disk.motion(disk, start, [0.0])
     inertia = np.diag([disk.diametral, disk.polar, disk.diametral])
-    rolling = RollingWheel(0, disk.radius, up=1.0)
-    equations = _equations([disk.mass], inertia[None], -disk.gravity, (rolling,), ggl)
+    equations = _equations([disk.mass], inertia[None], -disk.gravity, disk_constraints(disk), ggl)
     omega = np.einsum("nij,nj->ni", first.attitude, first.omega)
     bodies, cost = _run(equations, times, first.position, first.attitude, first.velocity, omega, rtol=rtol, atol=atol)
     return disk_run(disk, bodies, cost)
@@ -71,27 +70,10 @@ def bicycle_motion(
 ) -> BicycleRun:
     """The bicycle from `start` at `times`, s: 24 velocities, 21 rows."""
     first = bicycle.motion(bike, start, [0.0])
-    equations = _equations(bike.masses, bike.inertias, bike.gravity, _bicycle_constraints(bike), ggl)
+    equations = _equations(bike.masses, bike.inertias, bike.gravity, bicycle_constraints(bike), ggl)
     state = (first.position[0], first.attitude[0], first.velocity[0], first.omega[0])
     bodies, cost = _run(equations, times, *state, rtol=rtol, atol=atol)
     return bicycle_run(bike, bodies, cost)
-
-
-def _bicycle_constraints(bike: bicycle.Bicycle) -> tuple[Constraint, ...]:
-    rear = np.array([0, 0, -bike.rear_radius])
-    frame = np.array([bike.frame_position[0], 0, bike.frame_position[1]])
-    fork = np.array([bike.fork_position[0], 0, bike.fork_position[1]])
-    front = np.array([bike.wheelbase, 0, -bike.front_radius])
-    head = np.array([bike.wheelbase + bike.trail, 0, 0])
-    x, y, z = np.eye(3)
-    c, s = np.cos(bike.tilt), np.sin(bike.tilt)
-    return (
-        Hinge((1, 0), (rear - frame, 0 * rear), y, np.array([x, z])),
-        Hinge((1, 2), (head - frame, head - fork), s * x + c * z, np.array([c * x - s * z, y])),
-        Hinge((2, 3), (front - fork, 0 * front), y, np.array([x, z])),
-        RollingWheel(0, bike.rear_radius, up=-1.0),
-        RollingWheel(3, bike.front_radius, up=-1.0),
-    )
 
 
 def _equations(
