@@ -13,14 +13,21 @@ from polhode.results.style import COLOURS, house_style
 
 Panel = tuple[str, str, str, Sequence[Line]]  # title, labels of the axes, lines
 _EXACT = ("exact", "reference")
-_PEERS = ("Exudyn", "SUNDIALS")
+_COLOURS = {  # one for a name in every figure; other names take them in turn, with a legend in their panel
+    NEW: COLOURS[0], "as written": COLOURS[1], "MM-DAE": COLOURS[2], "MM-DAE, λ₀ = 0": COLOURS[3],
+    "as written, c from the metric": COLOURS[4], "MM-DAE, tolerance 1e-3": COLOURS[5],
+    "Exudyn, generalized-α": COLOURS[6], "Exudyn, index 2": COLOURS[7], "SUNDIALS IDA, 1e-6": COLOURS[8],
+    "SUNDIALS IDA, 1e-8": "#8B4513",
+}  # fmt: skip
 
 
 def panels(
     rows: int, columns: int, content: Sequence[Panel], *, log: Sequence[int] = (), equal: Sequence[int] = (),
     limits: Mapping[int, Any] | None = None,
 ) -> Any:  # fmt: skip
-    """A grid of plots under one legend: what is exact broad and pale, peers dashed, a colour for each name."""
+    """A grid of plots under one legend: what is exact broad and pale, peers dashed.
+
+    On logarithmic axes the largest absolute value so far, at least 1e-17."""
     styles = _styles(line[0] for panel in content for line in panel[3])
     with house_style() as Figure:
         figure = Figure(figsize=(5.2 * columns, 3.2 * rows + 0.25 * (1 + len(styles) // 4)))
@@ -28,14 +35,19 @@ def panels(
         for i, (ax, (title, x, y, lines)) in enumerate(
             zip(figure.subplots(rows, columns).ravel(), content, strict=True)
         ):
+            own: dict[str, Any] = {}
             for label, a, b in lines:
                 draw = ax.semilogy if i in log else ax.plot
-                (shown[label],) = draw(a, np.maximum(np.abs(b), 1e-17) if i in log else b, **styles[label])
+                values = np.maximum.accumulate(np.maximum(np.abs(b), 1e-17)) if i in log else b
+                common = label in _COLOURS or label in _EXACT
+                ((shown if common else own)[label],) = draw(a, values, **styles[label])
             ax.set(title=title, xlabel=x, ylabel=y)
             if i in equal:
                 ax.set_aspect("equal", adjustable="datalim")
             if limits and i in limits:
                 ax.set(**limits[i])
+            if own:
+                ax.legend(own.values(), own.keys(), fontsize=8)
         if len(shown) > 1:
             figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=min(4, len(shown)))
         return figure
@@ -43,17 +55,15 @@ def panels(
 
 def _styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
     styles: dict[str, dict[str, Any]] = {}
-    for label in labels:
-        if label in styles:
-            continue
+    turns = iter(COLOURS * 2)
+    for label in dict.fromkeys(labels):
         if label in _EXACT:
             styles[label] = {"color": "0.8", "linewidth": 4.0, "zorder": 1}
             continue
-        taken = sum(name not in _EXACT for name in styles)
         styles[label] = {
-            "color": COLOURS[taken % len(COLOURS)],
-            "linewidth": 1.6 if label == NEW else 1.1,
-            "linestyle": "--" if label.startswith(_PEERS) else "-",
+            "color": _COLOURS[label] if label in _COLOURS else next(turns),
+            "linewidth": 1.8 if label == NEW else 1.1,
+            "linestyle": "--" if label.startswith(("Exudyn", "SUNDIALS")) else "-",
         }
     return styles
 
@@ -64,6 +74,6 @@ def around(values: np.ndarray) -> dict[str, Any]:
     return {"ylim": (low - 0.15 * (high - low), high + 0.15 * (high - low))}
 
 
-def figure(number: int | str, title: str, caption: str, drawn: Any) -> PaperFigure:
-    name = f"Figure {number}. {title}" if isinstance(number, int) else f"Beyond the paper. {title}"
-    return PaperFigure(f"three-field-{number}", name, caption, drawn)
+def figure(number: int, title: str, caption: str, drawn: Any) -> PaperFigure:
+    logs = "On logarithmic axes the largest value so far, zero as 1e-17."
+    return PaperFigure(f"three-field-{number}", f"Figure {number}. {title}", f"{caption} {logs}", drawn)

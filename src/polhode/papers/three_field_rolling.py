@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.papers.base import Check, PaperFigure
+from polhode.papers.three_field_cause import cause
 from polhode.papers.three_field_figures import figure, panels
 from polhode.papers.three_field_peers import disk_peers, note
 from polhode.papers.three_field_runs import METHODS, NEW, SIDE_BY_SIDE, Track, beside, ledger, track
@@ -39,6 +40,7 @@ def disk_cyclic(say: Callable[[str], None]) -> Parts:
               note=f"λ₀ = 0: {off['MM-DAE, λ₀ = 0']:.1e} rad, tolerance 1e-3: {off['MM-DAE, tolerance 1e-3']:.1e} rad"),
         *beside("Fig. 6", "loses accuracy as time goes on", "loses", peers, [m.off("theta", steady) for m in peers],
                 1e-2, "rad", above=True, new=new),
+        *cause(),
     ]  # fmt: skip
     everyone = [*runs.values(), *peers]
     drawn = panels(3, 2, [

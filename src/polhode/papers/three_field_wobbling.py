@@ -92,7 +92,7 @@ def _histories(new: dict[float, Track], runs: Any, peers: Any, exact: dict[float
         f"IDA at steps of its own. {note()} "
         + " ".join(f"r0 = {r0:g}: {ledger([*runs[r0], *peers[r0]])}" for r0 in SPINS)
     )
-    floor = {i: {"ylim": (1e-12, 10)} for i in (4, 5)}
+    floor = {i: {"ylim": (1e-9, 10)} for i in (4, 5)}
     return figure(4, "Wobbling disk", caption, panels(4, 2, content, log=(4, 5, 6, 7), limits=floor))
 
 
@@ -109,7 +109,7 @@ def _paths(new: dict[float, Track], half: Track, runs: Any, peers: Any, exact: d
                                                    (f"r0 = {FAST:g}", *new[FAST].path()[1:])]),
         (f"(c) distance from the reference, r0 = {FAST:g}", "t (s)", "m", apart(FAST)),
         (f"(d) distance from the reference, r0 = {SLOW:g}", "t (s)", "m", apart(SLOW)),
-    ], equal=(0, 1), log=(2, 3), limits={2: {"ylim": (1e-12, 10)}, 3: {"ylim": (1e-12, 10)}})  # fmt: skip
+    ], equal=(0, 1), log=(2, 3), limits={2: {"ylim": (1e-9, 10)}, 3: {"ylim": (1e-9, 10)}})  # fmt: skip
     caption = f"On the horizontal plane; θ₀ = 1° where nothing else is said. {note()}"
     return figure(5, "Paths of the contact point", caption, drawn)
 
