@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
 from polhode.api import simulate
-from polhode.multibody import MMDAE, ThreeField, ThreeFieldLiteral
+from polhode.multibody import MMDAE, System, ThreeField, ThreeFieldLiteral
 from polhode.multibody.newton import DenseNewton
 from polhode.papers.base import Check, agreeing_digits
 from polhode.problems import problem_of
@@ -77,11 +79,24 @@ class Track(NamedTuple):
 
 def run(problem: str, method: str = NEW, *, until: float, step: float = STEP, **parameters: float) -> SystemRun:
     """A run; what there is of it where a step fails."""
-    system = problem_of(problem).system(**parameters)
     try:
-        return simulate(system, method=METHODS[method], step=step, until=until)
+        return simulate(_system(problem, **parameters), method=METHODS[method], step=step, until=until)
     except StepError as error:
         return error.run
+
+
+def _system(problem: str, **parameters: float) -> System:
+    """The numbers of this start in the first system of its problem: compiled once, since nothing else differs."""
+    system = problem_of(problem).system(**parameters)
+    first = _first(problem)
+    if system.redundant != first.redundant:
+        return system
+    return jax.tree.unflatten(jax.tree.structure(first), jax.tree.leaves(system))
+
+
+@cache
+def _first(problem: str) -> System:
+    return problem_of(problem).system()
 
 
 def track(problem: str, method: str = NEW, **options: float) -> Track:
