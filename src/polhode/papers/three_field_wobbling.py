@@ -106,7 +106,7 @@ def _paths(new: dict[float, Track], half: Track, runs: Any, peers: Any, exact: d
     drawn = panels(2, 2, [
         ("(a) θ₀ = 1°", "x (m)", "y (m)", [(f"r0 = {r0:g}", *m.path()[1:]) for r0, m in reversed(new.items())]),
         ("(b) r0 = −2.25 rad/s", "x (m)", "y (m)", [("θ₀ = 0.5°", *half.path()[1:]),
-                                                   (f"r0 = {FAST:g}", *new[FAST].path()[1:])]),
+                                                   ("θ₀ = 1°", *new[FAST].path()[1:])]),
         (f"(c) distance from the reference, r0 = {FAST:g}", "t (s)", "m", apart(FAST)),
         (f"(d) distance from the reference, r0 = {SLOW:g}", "t (s)", "m", apart(SLOW)),
     ], equal=(0, 1), log=(2, 3), limits={2: {"ylim": (1e-9, 10)}, 3: {"ylim": (1e-9, 10)}})  # fmt: skip
