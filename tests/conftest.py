@@ -1,5 +1,6 @@
 """Every test runs with compiled programs kept on disk, and repeats the same random examples."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -10,15 +11,26 @@ import psutil
 import pytest
 from hypothesis import settings
 
+from polhode._programs import forget
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("polhode", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("polhode")
 
 
+_GIB = 2**30
+_room = [3 * _GIB]
+
+
 def pytest_runtest_teardown() -> None:
-    """Compiled programs pile up over hundreds of tests; let them go when they take much room."""
-    if psutil.Process().memory_info().rss > 3 * 2**30:
+    """Compiled programs pile up over hundreds of tests; let them go when they take much room, and again when
+    another GiB has come together: to load them anew after each test would take longer than the tests."""
+    me = psutil.Process()
+    if me.memory_info().rss > _room[0]:
+        forget()
         jax.clear_caches()
+        gc.collect()
+        _room[0] = max(3 * _GIB, me.memory_info().rss + _GIB)
 
 
 @pytest.fixture(name="polhode")

@@ -31,6 +31,15 @@ class _NamelessError(Exception):
     """An object of which it cannot be told whether it is the same in another process."""
 
 
+_ALL: list[Stored] = []
+
+
+def forget() -> None:
+    """Lets go of all programs in memory, for `jax.clear_caches`; they are on disk."""
+    for function in _ALL:
+        function._known.clear()
+
+
 class Stored:
     """`jax.jit(fn)` that remembers what it traced, in the folder of JAX's cache of compiled programs."""
 
@@ -39,6 +48,7 @@ class Stored:
         self._fn, self._static, self._options = fn, static, options
         self.jitted = jax.jit(fn, static_argnums=tuple(range(static)), compiler_options=options)
         self._known: dict[Any, Callable[..., Any]] = {}
+        _ALL.append(self)
 
     def __call__(self, *args: Any) -> Any:
         static, numbers = args[: self._static], args[self._static :]
