@@ -39,7 +39,8 @@ def test_every_solver_finds_the_same_motion() -> None:
         mb.ThreeFieldSparse(solver=mb.Chord(frozen=True))
 
 
-@pytest.mark.parametrize("name", ["pendulum", pytest.param("rolling-disk", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["pendulum", "rolling-disk"])
 def test_derivatives_of_a_motion_in_reverse(name: str) -> None:
     """Of where a system is after ten steps, by its start and by its masses: they agree with differences."""
     system = as_arrays(problem_of(name).system())

@@ -15,7 +15,9 @@ from polhode.papers.report import write_report
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize(  # three-field compiles three methods for three systems, which other tests run one by one
+    "name", [pytest.param(name, marks=pytest.mark.long) if name == "three-field" else name for name in PAPERS]
+)
 def test_paper(name: str, tmp_path: Path) -> None:
     said: list[str] = []
     result = PAPERS[name].compute(said.append)
