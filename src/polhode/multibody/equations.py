@@ -21,7 +21,7 @@ same from the other end of the step: it is symmetric in time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -44,15 +44,15 @@ _SLOW = 1e-6
 
 REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
 
-# Of the largest position over the step: round-off leaves ε|r|/h of a velocity, which `_idle` magnifies, some hundred
-# times, where a system moves slower than gravity would make it in a step. Corrections that no longer fall are taken
-# for round-off below 1e-10 of their scale (`Chord`).
-_ROUND = 1e-3
-
 
 class Equations:
     """Of one step from `state` at t to t + h. `both`: φ and ψ of holonomic rows hold at the end, by Γ;
     else ψ + κφ does. `conserving`: means along the path; else of the two ends."""
+
+    # Of the largest position over the step: round-off leaves ε|r|/h of a velocity, which `_idle` magnifies, some
+    # hundred times, where a system moves slower than gravity would make it in a step. Corrections that no longer
+    # fall are taken for round-off below 1e-10 of their scale (`Chord`).
+    round_off: ClassVar[float] = 1e-3
 
     def __init__(
         self, system: System, state: State, t: Any, h: Any, *, both: bool, kappa: Any, conserving: bool
@@ -277,4 +277,4 @@ class Equations:
         """The largest correction of a velocity, relative to the largest velocity, before or half-way; for one
         that is small, to what round-off in the positions leaves of it."""
         speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST
-        return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(self.q[0])) / jnp.abs(self.h))
+        return jnp.max(jnp.abs(d[0])) / (speed + self.round_off * jnp.max(jnp.abs(self.q[0])) / jnp.abs(self.h))

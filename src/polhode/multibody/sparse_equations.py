@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ from polhode.multibody import assembly
 from polhode.multibody import sparse_rows as rows
 from polhode.multibody.arrays import skew, turn_back
 from polhode.multibody.blocks import carry_of, halfway, masses
-from polhode.multibody.equations import REST, Equations
+from polhode.multibody.equations import Equations
 from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, momentum, posed
 from polhode.multibody.places import rows_of
@@ -36,16 +36,15 @@ from polhode.multibody.sparse_solve import SparseSolver
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 
-# Of the largest position over the step: ε|r|/h is what round-off leaves of a velocity, and no correction below
-# 1e-15 of its scale is asked for, which so is half of that.
-_ROUND = 0.1
-
 
 class SparseEquations(Equations):
     """Of one step, in time linear in the number of bodies and rows."""
 
     A: Blocks
     A_space: Blocks
+
+    # Its solver asks for corrections below 1e-15 of their scale at once, which so is half of ε|r|/h.
+    round_off: ClassVar[float] = 0.1
 
     def __init__(self, system: System, state: State, t: Any, h: Any, **options: Any) -> None:
         if system.redundant:
@@ -83,12 +82,6 @@ class SparseEquations(Equations):
 
     def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
         return self.correction_at(self.guess())
-
-    def size(self, d: Any) -> Any:
-        """As in `equations`; but places far from the origin are round, and so is φ/h, however slow the motion."""
-        speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST
-        r = self.state.positions
-        return jnp.max(jnp.abs(d[0])) / (speed + _ROUND * jnp.max(jnp.abs(r)) / jnp.abs(self.h))
 
     def correction_at(self, x: Any) -> Callable[[Any], Any]:
         """J⁻¹ at x, as a function of the residual."""
