@@ -114,7 +114,7 @@ def stretch(view: mb.View, k: Any) -> Any:
     return 0.5 * k * (jnp.sqrt(d @ d) - 0.4) ** 2
 
 
-def test_a_spring_is_its_potential_and_keeps_energy_and_linear_momentum() -> None:
+def test_a_spring_is_its_potential_and_keeps_energy_and_momentum() -> None:
     bodies = [body("a", 0.0, omega=(1, 2, 0)), body("b", 1.0, omega=(0, -1, 2), velocity=(0, 1, 0))]
     spring = mb.Spring("a", "b", 30.0, 0.4, at_a=(0, 0.1, 0), at_b=(0.2, 0, 0))
     out = []
@@ -124,6 +124,8 @@ def test_a_spring_is_its_potential_and_keeps_energy_and_linear_momentum() -> Non
         out.append(run(mb.ThreeField(), system, first, 0.01, 1000))
         change = mb.linear_momentum(system, out[-1]["state"]) - mb.linear_momentum(system, first)
         assert np.abs(change).max() < 1e-13  # 9.8e-15
+        change = mb.angular_momentum(system, out[-1]["state"]) - mb.angular_momentum(system, first)
+        assert np.abs(change).max() < 1e-12  # 2.4e-14
         assert out[-1]["p_E"] < 2e-4  # 9.5e-5
     assert np.abs(out[0]["state"].positions - out[1]["state"].positions).max() < 1e-12  # 8.1e-14
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -72,11 +74,11 @@ def regular(system: System, q: Pose, t: Any) -> Any:
     return good
 
 
-def forces(system: System, q: Pose, u: Motion, t: Any) -> Any:
-    """f, (N, 6): force in space axes, torque in body axes."""
+def forces(system: System, q: Pose, u: Motion, t: Any, which: Sequence[bool] | None = None) -> Any:
+    """f, (N, 6): force in space axes, torque in body axes; of all that is applied, or of `which`."""
     view = View(system.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t)
     total = jnp.zeros((system.size, 6))
-    for force in system.forces:
+    for force in compress(system.forces, which) if which is not None else system.forces:
         if force.constant:
             total = total + force.everywhere()
             continue

@@ -40,6 +40,11 @@ class Constraint:
                 raise _no_body(self, body, bodies)
         return self
 
+    def floating(self) -> Constraint:
+        """The same in a part of a system that floats: angular momentum is kept there where every φ looks the same
+        from wherever one looks."""
+        return self
+
     def phi(self, view: View) -> Any:
         """(holonomic,) numbers that stay zero, in m or rad."""
         raise NotImplementedError

@@ -13,9 +13,10 @@ along it. Ā and f̄ are means along that path (Simpson's rule), which makes Āw
 increment of φ and f̄·w that of the potential: the step keeps energy to order h⁴. Rows of ψ
 are not the increment of anything; theirs are means of the two ends (which follow a sphere
 in a cylinder five times as closely as means along the path). What work the rows then still do
-is taken off along the momentum, in each part of the system that is held or rolls, which makes
-energy under gravity exact; a part that floats keeps its linear momentum instead. Each term reads the
-same from the other end of the step: it is symmetric in time.
+is taken off along the momentum, in each part of the system that is held or rolls, and along the
+momentum within a part that floats, which makes energy under gravity exact, and linear and angular
+momentum where nothing holds them. Each term reads the same from the other end of the step: it is
+symmetric in time.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.multibody import assembly
-from polhode.multibody.arrays import cross, skew, turn_back
+from polhode.multibody.arrays import cross, dot, skew, turn_back
 from polhode.multibody.blocks import carried_by, carry_of, diagonal, masses, rotations
 from polhode.multibody.dense import inverse, matmul
 from polhode.multibody.local import Local, over
 from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
-from polhode.multibody.parts import anchored
+from polhode.multibody.parts import Parts
 from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_of
 from polhode.multibody.state import State
 from polhode.multibody.system import System
@@ -41,6 +42,9 @@ from polhode.multibody.system import System
 # A body that is about to stop has no direction of motion. Below this part of the kinetic
 # energy that the impulse of a step would give it, the correction that uses this direction fades.
 _SLOW = 1e-6
+# So does that of a part afloat whose bodies hardly move within it: below this times the square of the angle that
+# it turns in the step, of its kinetic energy as one rigid body.
+_STIFF = 1e-3
 
 REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
 
@@ -69,8 +73,7 @@ class Equations:
         self.A_space = self.turned(self.q[1], self.A)
         self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t))
         self.p = in_space(self.q[1], momentum(system, self.u))
-        self.anchored, self.row_of = anchored(system)
-        self.row_of = self.row_of[:, self.kept]
+        self.parts = Parts(system)
 
     def rows(self, q: Any, t: Any) -> Any:
         """A of the rows that are enforced; the redundant ones follow."""
@@ -144,7 +147,8 @@ class Equations:
             ends, path = jnp.where(self.closes, Lam / 6.0, ends), jnp.where(self.closes, Lam / 1.5, path)
         u_end = self.end_velocity(w, pull)
         f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h))
-        impulse = self.pull(self.A_space, ends) + in_space(end[1], self.pull(A_end, ends))
+        first, last = self.pull(self.A_space, ends), in_space(end[1], self.pull(A_end, ends))
+        impulse = first + last
         if self.conserving:
             mean = 0.5 * (self.u + u_end)
             f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
@@ -153,6 +157,8 @@ class Equations:
             if self.both:
                 along = along - h * self._slope(mid, mean, Gam)
             impulse = impulse + in_space(mid[1], along)
+            if len(self.parts.afloat):
+                impulse = impulse + self._about_half_way(last - first, x, u_end, end)
             impulse = impulse - self._idle(impulse, x, u_end, mid, pull)
         else:
             f = 0.5 * (self.f + f_end)
@@ -163,21 +169,38 @@ class Equations:
             psi = psi.at[self.hol].add(self.kappa * phi)
         return balance, psi, phi / h, u - u_end
 
+    def _about_half_way(self, change: Any, x: Any, u_end: Any, end: Any) -> Any:
+        """The torque (N, 6) that what acts at the ends of the step has about where bodies are half-way: with it,
+        what acts between the bodies of a part that floats leaves its angular momentum as it is."""
+        s, h, among = self.system, self.h, self.parts.internal
+        if any(among):
+            before = assembly.forces(s, self.q, self.u, self.t, among)
+            change = change + h / 6.0 * (assembly.forces(s, end, u_end, self.t + h, among) - before)
+        floats = jnp.any(jnp.asarray(self.parts.afloat) > 0, axis=0)[:, None]
+        turn = jnp.where(floats, 0.5 * h * cross(x[0][:, :3], change[:, :3]), 0.0)
+        return jnp.concatenate([jnp.zeros_like(turn), turn], axis=-1)
+
     def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, pull: Any) -> Any:
         """What to take off the impulse of the rows so that they do no work but that of drives: a part of
-        the momentum, in each part of the system that is anchored. The kinetic energy grows by
-        w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t)."""
-        if not len(self.anchored):
+        the momentum, in each part of the system; where it floats, of the momentum within. The kinetic energy
+        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t)."""
+        bodies = self.parts.bodies
+        if not len(bodies):
             return 0.0
         w, Lam = x[:2]
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
         # Summed by bodies, as all bodies of a row are in one part.
-        work = self.anchored @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
-        work = work + self.row_of @ (Lam * assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept])
+        work = bodies @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
+        drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept]
+        work = work + self.parts.rows[:, self.kept] @ (Lam * drift)
         push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
-        floor = jnp.sum(push * over_mass(self.per_mass, push), axis=-1)
-        kinetic = self.anchored @ (jnp.sum(p_space * w_space, axis=-1) + _SLOW * floor) + 1e-300
-        return (self.anchored.T @ (work / kinetic))[:, None] * p_space
+        floor = _SLOW * jnp.sum(push * over_mass(self.per_mass, push), axis=-1)
+        if len(self.parts.afloat):
+            rigid, omega = self.parts.rigid(self.system, mid, p_space)
+            floor = floor + _STIFF * dot(self.h * omega, self.h * omega) * jnp.sum(rigid * w_space, axis=-1)
+            p_space = p_space - rigid
+        kinetic = bodies @ (jnp.sum(p_space * w_space, axis=-1) + floor) + 1e-300
+        return (bodies.T @ (work / kinetic))[:, None] * p_space
 
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes, of rows between bodies."""

@@ -2,7 +2,8 @@
 
 Each is a choice among three kinds of rows, with anchors s and triads (x, y, z) fixed in
 either body and d the way from the anchor on a to the anchor on b:
-closure d = 0, sliding d · x_a = 0, and perpendicularity x_a · z_b = 0.
+closure d = 0, sliding d · x_a = 0, and perpendicularity x_a · z_b = 0. The rows of closure, and so
+its force, are on the axes of space; in a part of the system that floats on those of a.
 
 `at` (a point) and `axis` (a direction) are in space, where the bodies start; or the
 anchors are given in body axes as `at_a`, `at_b`. Let b be the part that spins: the rows
@@ -46,6 +47,7 @@ class _Joint(Constraint):
     at_b: Any
     triad_a: Any
     triad_b: Any
+    afloat: Any  # set by the system, in which it is: closure on the axes of a
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -81,6 +83,9 @@ class _Joint(Constraint):
             triad_b=_rotation(self.b, bodies).T @ self._second(triad, name),
         )
 
+    def floating(self) -> Constraint:
+        return replace(self, afloat=True)  # type: ignore[type-var]
+
     def _second(self, triad: np.ndarray, name: str) -> np.ndarray:
         return triad
 
@@ -107,7 +112,8 @@ class _Joint(Constraint):
         rows: list[Any] = []
         if self.closed or self.slides:
             d = view.frame(self.b).point(self.at_b) - view.frame(self.a).point(self.at_a)
-            rows += [*d] if self.closed else [d.dot(self._axis(view, "a", i)) for i in self.slides]
+            axes = (X, Y, Z) if self.closed else self.slides
+            rows += [*d] if self.closed and not self.afloat else [d.dot(self._axis(view, "a", i)) for i in axes]
         return rows + [self._axis(view, "a", i).dot(self._axis(view, "b", j)) for i, j in self.perpendicular]
 
     def _axis(self, view: View, side: str, i: int) -> Vec3:
@@ -152,6 +158,7 @@ class Ball(_Joint):
     axis: Any = None
     triad_a: Any = None
     triad_b: Any = None
+    afloat: Static[bool] = False
 
 
 @tree
@@ -176,6 +183,7 @@ class _AboutAxis(_Joint):
     at_b: Any = None
     triad_a: Any = None
     triad_b: Any = None
+    afloat: Static[bool] = False
 
 
 @tree
@@ -271,6 +279,7 @@ class Distance(_Joint):
     axis: Any = None
     triad_a: Any = None
     triad_b: Any = None
+    afloat: Static[bool] = False
 
     @property
     def holonomic(self) -> int:

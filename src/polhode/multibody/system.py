@@ -18,6 +18,7 @@ import numpy as np
 from polhode._programs import stored
 from polhode.mechanics.checks import InputError
 from polhode.mechanics.drawing import Plane
+from polhode.multibody import ties
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.forces import Applied
@@ -76,7 +77,8 @@ class System:
         up: str = "z",
     ) -> None:
         named = _named(bodies)
-        bound = [c.bind(named) for c in _each("constraints", constraints, Constraint)]
+        applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
+        bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
         labels, holonomic, groups = _gather(bound, tuple(named))
         _check_functions("observable", observables, (), tuple(named))
         _check_functions("trace", traces, (3,), tuple(named))
@@ -84,7 +86,7 @@ class System:
             "names": tuple(named),
             "masses": np.array([body.mass for body in bodies], dtype=float),
             "inertias": np.array([body.tensor for body in bodies]),
-            "forces": tuple(f.bind(named) for f in _each("forces", forces, Applied)),
+            "forces": applied,
             "groups": groups,
             "start": State.of(bodies, len(labels)),
             "row_names": labels,
@@ -142,10 +144,6 @@ class System:
         u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
         return View(self.names, lambda i: frame_of(state.positions[i], R[i], u[i]), t)
 
-    def observe(self, state: State, t: Any) -> dict[str, Any]:
-        """The observables, by name."""
-        return {name: jnp.asarray(fn(self.view(state, t)), dtype=float) for name, fn in self.observables}
-
 
 @stored(briefly=True)
 def _rows_at_start(system: System) -> Any:
@@ -185,6 +183,16 @@ def _each(what: str, items: Sequence[Any], kind: type) -> Sequence[Any]:
     return items
 
 
+def _turning(constraints: list[Constraint], forces: Sequence[Applied], names: tuple[str, ...]) -> list[Constraint]:
+    """The constraints, those of parts that float as they are there."""
+    number = {name: i for i, name in enumerate(names)}
+    rows = [([number[b] for b in c.bodies], c.nonholonomic > 0) for c in constraints]
+    pulled = [[number[b] for b in f.bodies] for f in forces if not f.constant and len(f.bodies) > 1]
+    _, afloat = ties.parts(len(names), rows, pulled)
+    floats = np.any(afloat, axis=0) if afloat else np.zeros(len(names), dtype=bool)
+    return [c.floating() if floats[b[0]] else c for c, (b, _) in zip(constraints, rows, strict=True)]
+
+
 def _gather(constraints: list[Constraint], names: tuple[str, ...]) -> tuple[Any, Any, tuple[Group, ...]]:
     labels: list[str] = []
     holonomic: list[bool] = []
@@ -213,4 +221,5 @@ def _kind(c: Constraint) -> Any:
     if fn is not None:  # it asks for bodies by their names
         return (type(c), c.name)
     ground = tuple(getattr(c, side, None) == GROUND for side in ("a", "b"))
-    return (type(c), ground, getattr(c, "inside", None), tuple(np.shape(x) for x in jax.tree.leaves(c)))
+    more = (getattr(c, "inside", None), getattr(c, "afloat", None))
+    return (type(c), ground, more, tuple(np.shape(x) for x in jax.tree.leaves(c)))
