@@ -181,7 +181,7 @@ def test_exact(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_exact_on_many(kind: str) -> None:
-    check(kind, 400)
+    check(kind, 200)
 
 
 EDGES = {  # moments, momentum, time

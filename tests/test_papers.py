@@ -12,10 +12,11 @@ from polhode.papers import PAPERS
 from polhode.papers.base import agreeing_digits
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
+from polhode.papers.three_field import PARTS as THREE_FIELD
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(  # three-field compiles three methods for three systems, which other tests run one by one
+@pytest.mark.parametrize(  # three-field compiles three methods for the bicycle; its other parts are tested below
     "name", [pytest.param(name, marks=pytest.mark.long) if name == "three-field" else name for name in PAPERS]
 )
 def test_paper(name: str, tmp_path: Path) -> None:
@@ -29,6 +30,17 @@ def test_paper(name: str, tmp_path: Path) -> None:
     assert page.count("<figure") == len(result.figures) >= 3
     assert "0 fail" in page
     assert len(list(tmp_path.glob("*.png"))) == len(result.figures)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "part", [part for part in THREE_FIELD if part.__name__ != "bicycles"], ids=lambda p: p.__name__
+)
+def test_part_of_three_field(part: Any) -> None:
+    checks, figures = part(lambda said: None)
+    assert [check for check in checks if not check.ok] == []
+    assert checks
+    assert figures
 
 
 def test_digits() -> None:

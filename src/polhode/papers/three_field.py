@@ -10,11 +10,11 @@ from polhode.papers.three_field_rolling import disk_cyclic, disk_perturbed, disk
 from polhode.papers.three_field_sphere import sphere
 from polhode.papers.three_field_wobbling import disk_wobbling
 
-_PARTS = (sphere, disk_wobbling, disk_cyclic, disk_straight, disk_perturbed, bicycles)
+PARTS = (sphere, disk_wobbling, disk_cyclic, disk_straight, disk_perturbed, bicycles)
 
 
 def compute(say: Callable[[str], None]) -> Result:
-    parts = [part(say) for part in _PARTS]
+    parts = [part(say) for part in PARTS]
     return Result([c for checks, _ in parts for c in checks], [f for _, figures in parts for f in figures])
 
 
