@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -49,10 +50,24 @@ def tree(count: int) -> mb.System:
     return mb.System(shuffled, forces=forces, constraints=joints)
 
 
+def afloat(count: int) -> mb.System:
+    """Bodies in a row on ball joints and one spring, that nothing else touches."""
+    random = np.random.default_rng(2)
+    bodies = [
+        mb.Body(f"{i}", 1.0 + 0.3 * i, (0.1, 0.12, 0.15), position=(i, 0, 0), omega=random.normal(size=3))
+        for i in range(count)
+    ]
+    joints = [mb.Ball(f"{i}", f"{i + 1}", at=(i + 0.5, 0, 0)) for i in range(count - 1)]
+    return mb.System(bodies, forces=[mb.Spring("0", "2", 3.0, 0.2, at_a=(0, 0.1, 0))], constraints=joints)
+
+
+SYSTEMS: dict[str, Callable[[int], mb.System]] = {"chain": chain, "tree": tree, "afloat": afloat}
+
+
 @cache
 def ran(method: mb.MultibodyMethod, system: str, count: int, steps: int) -> Any:
     """The last state and whether every step converged, compiled quickly."""
-    made = chain(count) if system == "chain" else tree(count)
+    made = SYSTEMS[system](count)
     state, _ = mb.consistent_start(made)
 
     def run(made: mb.System, state: mb.State) -> Any:
@@ -69,6 +84,7 @@ def ran(method: mb.MultibodyMethod, system: str, count: int, steps: int) -> Any:
     ("system", "count", "steps"),
     [
         ("chain", 5, 20),
+        ("afloat", 3, 50),
         pytest.param("chain", 10, 20, marks=pytest.mark.long),
         pytest.param("tree", 2, 10, marks=pytest.mark.long),
     ],
@@ -85,6 +101,14 @@ def test_it_moves_as_the_dense_step_does(system: str, count: int, steps: int) ->
         # chains after 60 steps: 1.8e-12 of 88 N
         size = np.abs(getattr(dense, name)).max()
         np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name), atol=1e-12 * size, err_msg=name)
+
+
+@pytest.mark.parametrize("method", [mb.ThreeField(), mb.ThreeFieldSparse()], ids=lambda m: m.name)
+def test_what_floats_keeps_both_momenta(method: mb.MultibodyMethod) -> None:
+    made, end, _ = ran(method, "afloat", 3, 50)
+    first, _ = mb.consistent_start(made)
+    for momentum in (mb.linear_momentum, mb.angular_momentum):
+        np.testing.assert_allclose(momentum(made, end), momentum(made, first), rtol=0, atol=1e-13)
 
 
 def test_one_rod_is_a_physical_pendulum() -> None:
