@@ -84,7 +84,7 @@ def ran(method: mb.MultibodyMethod, system: str, count: int, steps: int) -> Any:
     ("system", "count", "steps"),
     [
         ("chain", 5, 20),
-        ("afloat", 3, 50),
+        pytest.param("afloat", 3, 50, marks=pytest.mark.xdist_group("afloat")),
         pytest.param("chain", 10, 20, marks=pytest.mark.long),
         pytest.param("tree", 2, 10, marks=pytest.mark.long),
     ],
@@ -103,6 +103,7 @@ def test_it_moves_as_the_dense_step_does(system: str, count: int, steps: int) ->
         np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name), atol=1e-12 * size, err_msg=name)
 
 
+@pytest.mark.xdist_group("afloat")
 @pytest.mark.parametrize("method", [mb.ThreeField(), mb.ThreeFieldSparse()], ids=lambda m: m.name)
 def test_what_floats_keeps_both_momenta(method: mb.MultibodyMethod) -> None:
     made, end, _ = ran(method, "afloat", 3, 50)

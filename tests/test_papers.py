@@ -33,6 +33,7 @@ def test_paper(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("three-field")  # the parts on the disk share their programs
 @pytest.mark.parametrize(
     "part", [part for part in THREE_FIELD if part.__name__ != "bicycles"], ids=lambda p: p.__name__
 )
