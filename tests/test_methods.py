@@ -227,8 +227,13 @@ def test_names() -> None:
 
 
 # Combined methods differentiate as their parts do; two of them, soon compiled, stand for all.
+# So does one Munthe-Kaas method; the other tableaux run with `make test-long`.
 DIFFERENTIATED = [
-    *(m for m in all_methods().values() if not isinstance(m, Split | Composition)),
+    *(
+        pytest.param(m, marks=pytest.mark.long) if isinstance(m, MuntheKaas) and m.name != "mk-gauss2" else m
+        for m in all_methods().values()
+        if not isinstance(m, Split | Composition)
+    ),
     method_of("nystrom4-dmv4"),
     method_of("triple4-strang-dmv"),
 ]
