@@ -16,7 +16,7 @@ from polhode.papers.three_field import PARTS as THREE_FIELD
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(  # three-field compiles three methods for the bicycle; its other parts are tested below
+@pytest.mark.parametrize(  # three-field compiles three methods for the bicycle; its quick parts are below
     "name", [pytest.param(name, marks=pytest.mark.long) if name == "three-field" else name for name in PAPERS]
 )
 def test_paper(name: str, tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ along it. Ā and f̄ are means along that path (Simpson's rule), which makes Āw
 increment of φ and f̄·w that of the potential: the step keeps energy to order h⁴. Rows of ψ
 are not the increment of anything; theirs are means of the two ends (which follow a sphere
 in a cylinder five times as closely as means along the path). What work the rows then still do
-is taken off along the momentum, in each part of the system that is held or rolls, and along the
-momentum within a part that floats, which makes energy under gravity exact, and linear and angular
-momentum where nothing holds them. Each term reads the same from the other end of the step: it is
-symmetric in time.
+is taken off along the momentum, in each part of the system that is held or rolls, which makes energy
+under gravity exact; and along the momentum within a part that floats, which leaves both its momenta
+exact, and its energy too but where hardly anything moves within. Each term reads the same from the
+other end of the step: it is symmetric in time.
 """
 
 from __future__ import annotations
