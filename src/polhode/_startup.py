@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from pathlib import Path
 
 # XLA's CPU backend turns a loop into one native function only if it thinks the loop
 # small; its limit of 1024 bytes is far too low for a step (three to twenty times slower).
@@ -21,15 +22,40 @@ def prepare() -> None:
     _set_loop_option()
     _set_jax("jax_enable_x64", True)
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ and not _jax_has("jax_compilation_cache_dir"):
-        import platformdirs
+        folder = _cache_folder()
+        if folder is not None:
+            _set_jax("jax_compilation_cache_dir", folder)
+            _set_jax("jax_persistent_cache_min_compile_time_secs", 0.1)
 
-        _set_jax("jax_compilation_cache_dir", platformdirs.user_cache_dir("polhode"))
-        _set_jax("jax_persistent_cache_min_compile_time_secs", 0.1)
+
+def private(folder: Path) -> bool:
+    """Whether the folder is there, or could be made, and is ours alone to write to: what is in it is run."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not hasattr(os, "geteuid"):
+            return True
+        if folder.stat().st_uid == os.geteuid() and folder.stat().st_mode & 0o022:
+            folder.chmod(0o700)
+        found = folder.stat()
+    except OSError:
+        return False
+    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def _cache_folder() -> str | None:
+    """Where compiled programs are kept; None for a user without a home, or one that cannot be written to."""
+    import platformdirs
+
+    try:
+        folder = platformdirs.user_cache_path("polhode")
+    except (OSError, RuntimeError):  # there is no home
+        return None
+    return str(folder) if folder.is_absolute() and private(folder) else None
 
 
 def _set_loop_option() -> None:
-    flags = os.environ.get("XLA_FLAGS", "")
-    if LOOP_OPTION in flags:
+    words = _flags()
+    if words is None or any(LOOP_OPTION in word for word in words):
         return
     if _backend_started():
         warnings.warn(
@@ -39,13 +65,24 @@ def _set_loop_option() -> None:
         )
         return
     option = f"{LOOP_OPTION}=1048576"
-    words = flags.split()
     extra = [i for i, word in enumerate(words) if word.startswith(_EXTRA)]
     if extra:
         words[extra[-1]] += f",{option}"
     else:
         words.append(_EXTRA + option)
     os.environ["XLA_FLAGS"] = " ".join(words)
+
+
+def _flags() -> list[str] | None:
+    """The user's XLA_FLAGS; what does not start with dashes is the name of a file that holds them, and None is
+    one that cannot be read, which XLA will say."""
+    flags = os.environ.get("XLA_FLAGS", "").strip()
+    if not flags or flags.startswith("--"):
+        return flags.split()
+    try:
+        return Path(flags).read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _backend_started() -> bool:
