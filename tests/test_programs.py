@@ -1,20 +1,27 @@
-"""Traced programs on disk: found again by a new process, and never mistaken for another."""
+"""Traced programs on disk: found again by a new process, never mistaken for another, and never trusted when spoilt."""
 
+import hashlib
+import json
 import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax import export
 
 import polhode as ph
-from polhode._programs import Stored, stored
+from polhode._programs import NamelessError, Stored, files, names, stored, traced
+from polhode.algebra import Vec3
 from polhode.problems import problem_of
+from polhode.simulation import loop, rotation
 
 RUN = """
 import jax, numpy as np, polhode as ph
@@ -32,7 +39,7 @@ print(len(traced), run.positions.tobytes().hex())
 def cache_folder(tmp_path: Path) -> Any:
     before = jax.config.jax_compilation_cache_dir  # type: ignore[attr-defined]
     jax.config.update("jax_compilation_cache_dir", str(tmp_path))
-    yield tmp_path / "traced"
+    yield tmp_path / f"traced-{os.geteuid()}"
     jax.config.update("jax_compilation_cache_dir", before)
 
 
@@ -48,66 +55,162 @@ def test_a_second_process_traces_nothing_and_takes_the_same_steps(tmp_path: Path
     assert second[1] == first[1]
 
 
-def fresh(fn: Any, static: int = 0) -> Stored:
-    made = stored(fn, static=static)
-    assert isinstance(made, Stored)
-    return made
-
-
-def test_what_is_found_is_used(folder: Path) -> None:
-    numbers = {"a": np.arange(3.0), "b": 2.0}
-    value = fresh(_energy)(numbers)
-    (path,) = folder.iterdir()
-    example, _ = pickle.loads(path.read_bytes())
-    assert example == {"sum": 0}
-    written = path.stat().st_mtime_ns
-    assert fresh(_energy)(numbers)["sum"] == value["sum"] == 10.0
-    assert path.stat().st_mtime_ns == written
-
-
-def _energy(numbers: Any) -> Any:
-    return {"sum": jnp.sum(numbers["a"] ** 2) * numbers["b"]}
-
-
-_energy.__module__ = "polhode.tests"  # as if it were ours
+def _summed(numbers: Any) -> Any:
+    return {"sum": jnp.sum(numbers["a"] ** 2) * numbers["b"], "turned": Vec3(*numbers["a"])}
 
 
 def _power(n: int, x: Any) -> Any:
     return x**n
 
 
-_power.__module__ = "polhode.tests"
+@pytest.fixture(name="ours")
+def as_if_ours(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes `Stored` functions of what polhode's own modules hold."""
+
+    def make(fn: Callable[..., Any], static: int = 0) -> Stored:
+        monkeypatch.setattr(loop, fn.__name__, fn, raising=False)
+        monkeypatch.setattr(names, "is_from", lambda x, *packages: x is fn or is_from(x, *packages))
+        made = stored(fn, static=static)
+        assert isinstance(made, Stored)
+        return made
+
+    is_from = names.is_from
+    return make
 
 
-def test_static_arguments_and_shapes_tell_programs_apart(folder: Path) -> None:
-    power = fresh(_power, static=1)
+NUMBERS = {"a": np.arange(3.0), "b": 2.0}
+
+
+def test_what_is_found_is_used(folder: Path, ours: Any) -> None:
+    value = ours(_summed)(NUMBERS)
+    (path,) = folder.iterdir()
+    magic, digest, tree, _ = path.read_bytes().split(b"\n", 3)
+    assert magic == b"polhode program 1"
+    assert len(digest) == 64
+    assert json.loads(tree)[1]["turned"][0] == "polhode.algebra.vectors:Vec3"
+    written = path.stat().st_mtime_ns
+    again = ours(_summed)(NUMBERS)
+    assert again["sum"] == value["sum"] == 10.0
+    assert isinstance(again["turned"], Vec3)
+    assert path.stat().st_mtime_ns == written
+
+
+def test_static_arguments_shapes_and_settings_tell_programs_apart(folder: Path, ours: Any) -> None:
+    power = ours(_power, static=1)
     assert float(power(2, 3.0)) == 9.0
     assert float(power(3, 3.0)) == 27.0
     assert power(2, np.arange(3.0)).tolist() == [0.0, 1.0, 4.0]
     assert len(list(folder.iterdir())) == 3
+    with jax.enable_x64(False):
+        assert power(2, 3.0).dtype == np.float32
+    assert power(2, 3.0).dtype == np.float64
+    assert ours(_power, static=1)(2, 3.0).dtype == np.float64  # from disk
+    assert len(list(folder.iterdir())) == 4
 
 
-@pytest.mark.parametrize("content", [b"", b"not a program", pickle.dumps(({"sum": 0}, b"nor this"))])
-def test_a_spoilt_file_is_written_anew(folder: Path, content: bytes) -> None:
-    numbers = {"a": np.arange(3.0), "b": 2.0}
-    fresh(_energy)(numbers)
+class _Planted:
+    def __reduce__(self) -> Any:
+        return (os.mkdir, ("planted",))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a program", b"cut", b"flipped", b"planted", b"of another name"])
+def test_a_spoilt_file_is_written_anew(
+    folder: Path, ours: Any, content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ours(_summed)(NUMBERS)
     (path,) = folder.iterdir()
     good = path.read_bytes()
-    path.write_bytes(content)
-    assert fresh(_energy)(numbers)["sum"] == 10.0
-    assert len(path.read_bytes()) == len(good)
+    spoilt = {
+        b"cut": good[: len(good) // 2],
+        b"flipped": good[:-300] + bytes([good[-300] ^ 1]) + good[-299:],
+        b"planted": pickle.dumps(_Planted()),
+    }
+    if content == b"of another name":
+        ours(_power, static=1)(2, 3.0)
+        (other,) = (p for p in folder.iterdir() if p != path)
+        spoilt[content] = other.read_bytes()
+        other.unlink()
+    path.write_bytes(spoilt.get(content, content))
+    assert ours(_summed)(NUMBERS)["sum"] == 10.0
+    assert files.read(path) is not None
+    assert not Path("planted").exists()
 
 
-def test_a_users_function_is_traced_as_ever(folder: Path) -> None:
-    """It may read what no key could know of."""
-    weight = [1.0]
-    load = ph.Potential(lambda R: weight[0] * R.m33)
-    ph.simulate(ph.RigidBody((1.0, 2.0, 2.5)), load, ph.State.of(omega=(0.1, 0.2, 3.0)), step=0.01, steps=3)
-    assert not folder.exists()
+def test_no_flipped_bit_is_used(folder: Path, ours: Any) -> None:
+    ours(_summed)(NUMBERS)
+    (path,) = folder.iterdir()
+    good = path.read_bytes()
+    for position in np.random.default_rng(1).integers(0, 8 * len(good), 300):
+        spoilt = bytearray(good)
+        spoilt[position // 8] ^= 1 << (position % 8)
+        path.write_bytes(spoilt)
+        assert files.read(path) is None
+    path.write_bytes(good)
+    assert files.read(path) is not None
 
 
-def test_under_a_transformation_it_is_plain_jit(folder: Path) -> None:
-    assert float(jax.grad(lambda x: fresh(_power, static=1)(2, x))(3.0)) == 6.0
+def test_what_another_could_have_written_is_not_read(folder: Path, ours: Any) -> None:
+    ours(_summed)(NUMBERS)
+    (path,) = folder.iterdir()
+    path.chmod(0o666)
+    assert files.read(path) is None
+    path.chmod(0o600)
+    assert files.read(path) is not None
+    link = path.with_name("link")
+    link.symlink_to(path)
+    assert files.read(link) is None
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_truncated_entry_that_cannot_be_removed_is_no_error(
+    folder: Path, ours: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours(_summed)(NUMBERS)
+    (path,) = folder.iterdir()
+    path.write_bytes(path.read_bytes()[:100])
+
+    def denied(*_: Any, **__: Any) -> None:
+        raise PermissionError("read-only")
+
+    for name in ("open", "replace", "unlink", "remove"):
+        monkeypatch.setattr(os, name, denied)
+    assert ours(_summed)(NUMBERS)["sum"] == 10.0
+    monkeypatch.undo()
+    assert path.stat().st_size == 100
+
+
+def test_a_program_that_does_not_run_is_traced_again(folder: Path, ours: Any) -> None:
+    """As if written by another JAX: whole, but of no use."""
+    ours(_summed)(NUMBERS)
+    (path,) = folder.iterdir()
+    exported = export.export(jax.jit(lambda x: [x]))(jax.ShapeDtypeStruct((7,), float))
+    files.write(path, {"sum": 0}, exported)
+    assert ours(_summed)(NUMBERS)["sum"] == 10.0
+
+
+TOP = ph.RigidBody((1.0, 2.0, 2.5))
+START = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=(0.1, 0.2, 3.0))
+
+
+def test_a_users_function_is_kept_by_what_it_computes(folder: Path) -> None:
+    def energies(weight: float) -> list[float]:
+        load = ph.Potential(lambda R: weight * R.m33 + jnp.sinc(R.m13))
+        return ph.simulate(TOP, load, START, step=0.01, steps=3).energy.tolist()
+
+    first = energies(1.0)
+    kept = sorted(p.name for p in folder.iterdir())
+    assert any(name.startswith("run_block") for name in kept)
+    assert energies(2.0) != first
+    rotation._probe._known.clear()
+    loop.run_block._known.clear()
+    assert energies(1.0) == first
+    assert sorted(p.name for p in folder.iterdir()) == kept
+
+
+def test_under_a_transformation_it_is_plain_jit(folder: Path, ours: Any) -> None:
+    power = ours(_power, static=1)
+    assert float(jax.grad(lambda x: power(2, x))(3.0)) == 6.0
     assert not folder.exists()
 
 
@@ -116,4 +219,70 @@ def test_what_the_motion_does_not_depend_on_compiles_nothing_anew() -> None:
     bare, observed = pendulum.bare(), pendulum.bare(observed=True)
     assert bare.shapes == observed.shapes == ()
     assert bare.observables == ()
-    assert observed.observables == pendulum.observables != ()
+    assert [w.name for w in observed.observables] == [w.name for w in pendulum.observables] != []
+
+
+class _Weight(NamedTuple):
+    g: float
+
+    def __call__(self, R: Any) -> Any:
+        return self.g * R[2, 2]
+
+
+class _Number(float):
+    def __call__(self, R: Any) -> Any:
+        return self * R[2, 2]
+
+
+class _Word(str):
+    def __call__(self, R: Any) -> Any:
+        return len(self) * R[2, 2]
+
+
+class _Kind(Enum):
+    ONE = 1
+
+    def __call__(self, R: Any) -> Any:
+        return R[2, 2]
+
+
+def _from_exec() -> Any:
+    space: dict[str, Any] = {"__name__": "polhode.simulation.loop"}
+    exec("def fn(R): return R[2, 2]", space)
+    return space["fn"]
+
+
+@pytest.mark.parametrize("x", [_Weight(1.0), _Number(1.0), _Word("a"), _Kind.ONE, _from_exec(), lambda R: R, _Weight])
+def test_what_is_not_ours_has_no_name(x: Any) -> None:
+    with pytest.raises(NamelessError):
+        names.add(hashlib.sha256(), x)
+    with pytest.raises(NamelessError):
+        names.add(hashlib.sha256(), (1, [x]))
+
+
+@pytest.mark.parametrize("load", [_Weight(1.0), _Number(1.0), _Word("a"), _Kind.ONE, _from_exec()])
+def test_any_callable_is_a_load(load: Any) -> None:
+    run = ph.simulate(TOP, ph.Potential(load), START, step=0.01, steps=3)
+    assert run.potential == pytest.approx(run.attitude[:, 2, 2])
+
+
+def test_programs_are_told_apart_by_their_derivatives() -> None:
+    def made(slope: float) -> Any:
+        f = jax.custom_jvp(lambda x: 2.0 * x)
+        f.defjvp(lambda x, dx: (f(x[0]), slope * dx[0]))
+        return f
+
+    def numbers(slope: float) -> Any:
+        return traced(made(slope), 1.0)[0]
+
+    assert numbers(2.0) == numbers(2.0) != numbers(3.0)
+    assert numbers(2.0).nameable
+
+
+def test_a_callback_is_like_nothing_but_itself() -> None:
+    def load(R: Any) -> Any:
+        return jax.pure_callback(lambda x: np.asarray(x) * 2.0, jax.ShapeDtypeStruct((), float), R)
+
+    (one, _), (other, _) = traced(load, 1.0), traced(load, 1.0)
+    assert one != other
+    assert not one.nameable

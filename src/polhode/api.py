@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, overload
 
 from polhode.mechanics import InputError, RigidBody, Start, State
+from polhode.mechanics.checks import double_precision
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of
 from polhode.multibody import MultibodyMethod, System, multibody_method_of
@@ -56,6 +57,7 @@ def simulate(
     Ctrl-C returns what was computed. A step that fails raises StepError, whose `run`
     holds everything up to it.
     """
+    double_precision()
     if isinstance(body, System):
         if load is not None or start is not None:
             raise InputError("a System brings its own forces and start; give simulate(system, method=..., step=...)")

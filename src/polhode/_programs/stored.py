@@ -2,35 +2,42 @@
 
 JAX's own cache keeps what XLA compiled, under a key that can only be found by tracing; for a
 system of bodies that takes seconds. Here the key is the question itself: the function, its
-static arguments, the shapes of its numbers, the version of JAX and every line of polhode. What
-cannot be named for sure, such as a user's function, is not kept, and traced as ever.
+static arguments, the shapes of its numbers, the settings of JAX and every line of polhode. Users'
+functions are in it by what they compute (see `traced`). What cannot be named for sure, such as a
+user's class, is traced at every call, and compiled where what came out is new.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import pickle
-import types
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from functools import cache, partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
 import jax
+import jaxlib
 import numpy as np
 from jax import export
 
-_OURS = ("polhode", "jax", "numpy", "builtins", "math", "functools", "operator")
-_FOLDER = "traced"
+from polhode._programs import files
+from polhode._programs.names import NamelessError, add, add_tree
+from polhode._startup import private
+
 config: Any = jax.config
-
-
-class _NamelessError(Exception):
-    """An object of which it cannot be told whether it is the same in another process."""
-
-
+# Settings of JAX that a traced program depends on.
+_SETTINGS = (
+    "jax_default_matmul_precision",
+    "jax_default_device",
+    "jax_numpy_dtype_promotion",
+    "jax_numpy_rank_promotion",
+    "jax_debug_nans",
+    "jax_debug_infs",
+    "jax_default_prng_impl",
+    "jax_threefry_partitionable",
+    "jax_enable_checks",
+)
 _ALL: list[Stored] = []
 
 
@@ -40,65 +47,112 @@ def forget() -> None:
         function._known.clear()
 
 
+def has_64_bits() -> bool:
+    """Whether JAX computes in float64 here and now."""
+    return jax.dtypes.canonicalize_dtype(float) == np.float64
+
+
 class Stored:
     """`jax.jit(fn)` that remembers what it traced, in the folder of JAX's cache of compiled programs."""
 
     def __init__(self, fn: Callable[..., Any], static: int, options: dict[str, Any] | None) -> None:
         update_wrapper(self, fn)
         self._fn, self._static, self._options = fn, static, options
-        self.jitted = jax.jit(fn, static_argnums=tuple(range(static)), compiler_options=options)
-        self._known: dict[Any, Callable[..., Any]] = {}
+        self._known: dict[str, Callable[..., Any]] = {}
         _ALL.append(self)
 
     def __call__(self, *args: Any) -> Any:
+        return self.prepared(*args)(*args[self._static :])
+
+    def prepared(self, *args: Any) -> Callable[..., Any]:
+        """The program for arguments like these, as a function of their numbers: for calling it many times."""
         static, numbers = args[: self._static], args[self._static :]
         leaves, tree = jax.tree.flatten(numbers)
-        folder = _folder()
-        if folder is None or not all(map(_plain, leaves)):
-            return self.jitted(*args)
-        leaves = [x if isinstance(x, jax.Array) else np.asarray(x) for x in leaves]
-        key = (static, tree, tuple((x.shape, x.dtype) for x in leaves))
-        if key not in self._known:
-            self._known[key] = self._program(folder, static, tree, leaves)
-        return self._known[key](leaves)
-
-    def _program(self, folder: Path, static: Any, tree: Any, leaves: list[Any]) -> Callable[..., Any]:
-        def plain(leaves: list[Any]) -> Any:
-            return self.jitted(*static, *jax.tree.unflatten(tree, leaves))
-
+        flat = _Flat(self._fn, static, tree)
+        if not all(map(_plain, leaves)):  # part of what the user transforms
+            call = self._jit(flat)
+            return lambda *numbers: flat.result(call(*jax.tree.leaves(numbers)))
+        leaves = _arrays(leaves)
         try:
-            path = folder / f"{self._fn.__name__}-{self._name(static, tree, leaves)}"
-        except _NamelessError:
-            return plain
-        found = _read(path)
-        if found is None:
-            found = self._traced(static, tree, leaves)
-            if found is None:
-                return plain
-            _write(path, found)
+            name = self._name(static, tree, leaves)
+        except NamelessError:
+            program = self._anew(flat, leaves)
+        else:
+            if name not in self._known:
+                self._known[name] = self._program(name, flat, leaves)
+            program = self._known[name]
+        return lambda *numbers: program(_arrays(jax.tree.leaves(numbers)))
+
+    def _jit(self, fn: Callable[..., Any]) -> Any:
+        return jax.jit(fn, compiler_options=self._options)
+
+    def _program(self, name: str, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
+        folder = _folder()
+        path = None if folder is None else folder / f"{self._fn.__name__}-{name}"
+        found = None if path is None else files.read(path)
+        if found is not None:
+            program = self._found(found, leaves)
+            if program is not None:
+                return program
+        exported = None if path is None else flat.exported(leaves)
+        if path is not None and exported is not None:
+            files.write(path, flat.result(range(flat.count)), exported)
+        call = self._jit(flat if exported is None else exported.call)
+        return lambda leaves: flat.result(call(*leaves))
+
+    def _found(self, found: tuple[Any, Any], leaves: list[Any]) -> Callable[..., Any] | None:
+        """A program from disk, if it runs: one of another make of JAX may not."""
         example, program = found
-        shape, call = jax.tree.structure(example), jax.jit(program.call, compiler_options=self._options)
+        shape, call = jax.tree.structure(example), self._jit(program.call)
+        try:
+            call(*leaves)
+        except Exception:  # whatever is wrong with the numbers, tracing will say
+            return None
         return lambda leaves: jax.tree.unflatten(shape, call(*leaves))
 
-    def _traced(self, static: Any, tree: Any, leaves: list[Any]) -> tuple[Any, Any] | None:
-        shape: Any = None
-
-        def flat(*leaves: Any) -> list[Any]:
-            nonlocal shape
-            values, shape = jax.tree.flatten(self._fn(*static, *jax.tree.unflatten(tree, leaves)))
-            return values
-
-        try:
-            program = export.export(jax.jit(flat))(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves))
-        except (NotImplementedError, ValueError):  # calls back to Python; or wrong input, which tracing again will name
-            return None
-        return jax.tree.unflatten(shape, range(shape.num_leaves)), program
+    def _anew(self, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
+        """Traced now, compiled if it never came out like this before."""
+        lowered = self._jit(flat).trace(*leaves).lower()
+        text = lowered.as_text()
+        name = hashlib.sha256(text.encode()).hexdigest()
+        compiled = self._known.get(name) or lowered.compile()
+        if "callback" not in text:  # of which the text says no more than an address
+            self._known[name] = compiled
+        return lambda leaves: flat.result(compiled(*leaves))
 
     def _name(self, static: Any, tree: Any, leaves: list[Any]) -> str:
         h = hashlib.sha256(_here())
-        _add(h, (self._fn, static, [(x.shape, str(x.dtype)) for x in leaves]))
-        _add_tree(h, tree)
-        return h.hexdigest()[:32]
+        settings = [repr(getattr(config, name, None)) for name in _SETTINGS]
+        add(h, (self._fn, static, [(x.shape, str(x.dtype)) for x in leaves], settings, has_64_bits()))
+        add_tree(h, tree)
+        return h.hexdigest()[:40]
+
+
+class _Flat:
+    """fn of a list of numbers, returning a list; the shape of its result is known once it was traced."""
+
+    def __init__(self, fn: Callable[..., Any], static: Any, tree: Any) -> None:
+        self.__name__ = fn.__name__  # for profiles
+        self._fn, self._static, self._tree = fn, static, tree
+        self._shape: Any = None
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        values, self._shape = jax.tree.flatten(self._fn(*self._static, *jax.tree.unflatten(self._tree, leaves)))
+        return values
+
+    @property
+    def count(self) -> int:
+        return self._shape.num_leaves
+
+    def result(self, values: Any) -> Any:
+        return jax.tree.unflatten(self._shape, values)
+
+    def exported(self, leaves: list[Any]) -> Any:
+        """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name."""
+        try:
+            return export.export(jax.jit(self))(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves))
+        except (NotImplementedError, ValueError):
+            return None
 
 
 def stored(fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bool = False) -> Any:
@@ -109,6 +163,10 @@ def stored(fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bo
     return Stored(fn, static, {"xla_backend_optimization_level": 0} if briefly else None)
 
 
+def _arrays(leaves: list[Any]) -> list[Any]:
+    return [x if isinstance(x, jax.Array) else np.asarray(x) for x in leaves]
+
+
 def _plain(x: Any) -> bool:
     """A number or array of one device, not one that JAX is tracing."""
     return not isinstance(x, jax.core.Tracer) and not (isinstance(x, jax.Array) and len(x.sharding.device_set) > 1)
@@ -116,88 +174,19 @@ def _plain(x: Any) -> bool:
 
 def _folder() -> Path | None:
     chosen = config.jax_compilation_cache_dir
-    return Path(chosen) / _FOLDER if chosen and config.jax_enable_compilation_cache else None
-
-
-def _read(path: Path) -> tuple[Any, Any] | None:
-    try:
-        example, program = pickle.loads(path.read_bytes())
-        return example, export.deserialize(program)
-    except FileNotFoundError:
+    if not chosen or not config.jax_enable_compilation_cache:
         return None
-    except Exception:  # cut short, or of another make: as good as none, and written anew
-        path.unlink(missing_ok=True)
-        return None
-
-
-def _write(path: Path, found: tuple[Any, Any]) -> None:
-    example, program = found
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}")
-        part.write_bytes(pickle.dumps((example, bytes(program.serialize()))))
-        part.replace(path)
-    except OSError:  # a full or read-only disk: the program is traced again next time
-        return
+    folder = Path(chosen) / f"traced-{os.geteuid() if hasattr(os, 'geteuid') else 'mine'}"
+    return folder if private(folder) else None
 
 
 @cache
 def _here() -> bytes:
     """What all programs of this process have in common."""
     h = hashlib.sha256()
-    home = Path(__file__).parent
+    home = Path(__file__).parents[1]
     for path in sorted(home.rglob("*.py")):
-        h.update(str(path.relative_to(home)).encode() + b"\0" + path.read_bytes())
+        h.update(str(path.relative_to(home)).encode() + b"\0" + path.read_bytes() + b"\0")
     device = jax.devices()[0]
-    h.update(f"{jax.__version__} {device.platform} {device.device_kind} {config.jax_enable_x64}".encode())
+    h.update(f"{jax.__version__} {jaxlib.__version__} {np.__version__} {device.platform} {device.device_kind}".encode())
     return h.digest()
-
-
-def _add_tree(h: Any, tree: Any) -> None:
-    node = tree.node_data()
-    if node is not None:
-        _add(h, node)
-    h.update(b"(")
-    for child in tree.children():
-        _add_tree(h, child)
-    h.update(b")")
-
-
-def _add(h: Any, x: Any) -> None:
-    """All that tells x from others, or `_NamelessError`."""
-    h.update(f"{type(x).__module__}.{type(x).__qualname__}:".encode())
-    if getattr(x, "calls_back", False):  # to Python, which no program on disk can
-        raise _NamelessError
-    if x is None or isinstance(x, bool | int | float | complex | str | bytes | np.dtype | np.generic):
-        h.update(repr(x).encode())
-    elif isinstance(x, tuple | list):
-        h.update(b"(")
-        for item in x:
-            _add(h, item)
-        h.update(b")")
-    elif isinstance(x, dict):
-        _add(h, list(x.items()))
-    elif isinstance(x, np.ndarray | jax.Array):
-        _add(h, (x.shape, str(x.dtype), np.asarray(x).tobytes()))
-    elif isinstance(x, types.CodeType):
-        _add(h, (x.co_code, x.co_consts, x.co_names, x.co_firstlineno))
-    elif isinstance(x, types.CellType):
-        _add(h, x.cell_contents)
-    elif not _ours(x if hasattr(x, "__qualname__") else type(x)):
-        raise _NamelessError
-    elif isinstance(x, types.FunctionType):
-        _add(h, (x.__module__, x.__qualname__, x.__code__, x.__closure__, x.__defaults__, x.__kwdefaults__))
-    elif isinstance(x, partial):
-        _add(h, (x.func, x.args, x.keywords))
-    elif isinstance(x, types.MethodType):
-        _add(h, (x.__self__, x.__func__))
-    elif is_dataclass(x) and not isinstance(x, type):
-        _add(h, [(f.name, getattr(x, f.name)) for f in fields(x)])
-    elif hasattr(x, "__qualname__"):  # a class, or a compiled function of JAX or numpy
-        _add(h, (x.__module__, x.__qualname__))
-    else:
-        raise _NamelessError
-
-
-def _ours(x: Any) -> bool:
-    return (getattr(x, "__module__", None) or "").split(".")[0] in _OURS

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from polhode._programs import has_64_bits
+
 
 class InputError(ValueError):
     """Something the user gave cannot be used."""
@@ -38,6 +40,16 @@ def whole(name: str, value: Any, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}")
     return int(value)
+
+
+def double_precision() -> None:
+    """An InputError where JAX's 64-bit mode is off, whoever switched it off: results would be float32 in silence."""
+    if not has_64_bits():
+        raise InputError(
+            "JAX's 64-bit mode, which importing polhode turns on, is off here: another library, or this program, has "
+            'switched it off. Turn it on again with jax.config.update("jax_enable_x64", True), or leave the '
+            "`jax.enable_x64(False)` block"
+        )
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -13,7 +13,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from polhode._programs import Traced, traced
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
 from polhode.mechanics.checks import InputError
 
@@ -58,6 +60,10 @@ class Load:
         """Whether the torque depends on the angular velocity."""
         return False
 
+    def traced(self, shape: tuple[int, ...]) -> Load:
+        """The same with the user's functions as they are now, for a batch of this shape: see `Traced`."""
+        return self
+
     def __add__(self, other: Load) -> Load:
         return Sum((self, other))
 
@@ -73,6 +79,13 @@ class Free(Load):
     @property
     def conservative(self) -> bool:
         return True
+
+
+class TracedFunction(Traced):
+    """The function of a load, of the first few of its arguments and of parameters by name."""
+
+    def __call__(self, *values: Any, **parameters: Any) -> Any:
+        return self.evaluate(values, parameters)
 
 
 class _FromFunction(Load):
@@ -109,20 +122,40 @@ class _FromFunction(Load):
     def _call(self, *values: Any) -> Any:
         return self.fn(*values[: self._arity], **self.parameters)
 
+    def _plain(self, value: Any) -> Any:
+        """What the function returned, in numbers of JAX."""
+        raise NotImplementedError
+
+    def traced(self, shape: tuple[int, ...]) -> Any:
+        if isinstance(self.fn, TracedFunction):
+            return self
+        number = jax.ShapeDtypeStruct(shape, float)
+        examples = {"R": Mat3(*[number] * 9), "t": jax.ShapeDtypeStruct((), float), "omega": Vec3(*[number] * 3)}
+        values = tuple(examples[name] for name in self._allowed[: self._arity])
+        numbers = jax.tree.map(lambda x: np.asarray(x, dtype=float), self.parameters)
+        found = traced(lambda values, parameters: self._plain(self.fn(*values, **parameters)), values, numbers)
+        names = tuple(sorted(numbers))
+        return self.tree_unflatten(
+            (None, names, self._arity, self._static()), [TracedFunction(*found), *(numbers[n] for n in names)]
+        )
+
     def tree_flatten(self) -> Any:
         names = tuple(sorted(self.parameters))
-        return [self.parameters[n] for n in names], (self.fn, names, self._static())
+        known = isinstance(self.fn, Traced)
+        leaves = [self.fn if known else None, *(self.parameters[n] for n in names)]
+        return leaves, (None if known else self.fn, names, self._arity, self._static())
 
     def _static(self) -> tuple[Any, ...]:
         return ()
 
     @classmethod
     def tree_unflatten(cls, aux: Any, leaves: Any) -> Any:
-        fn, names, static = aux
+        fn, names, arity, static = aux
+        known, *numbers = leaves
         load = object.__new__(cls)
-        load.fn = fn
-        load.parameters = dict(zip(names, leaves, strict=True))
-        load._arity = load._count_arguments()
+        load.fn = known if fn is None else fn
+        load.parameters = dict(zip(names, numbers, strict=True))
+        load._arity = arity
         for name, value in static:
             setattr(load, name, value)
         return load
@@ -141,6 +174,9 @@ class Potential(_FromFunction):
     """
 
     _allowed = ("R", "t")
+
+    def _plain(self, value: Any) -> Any:
+        return jnp.asarray(value, dtype=float)
 
     def energy(self, t: Scalar, R: Mat3) -> Scalar:
         return self._call(R, t)
@@ -169,6 +205,10 @@ class Torque(_FromFunction):
 
     def _static(self) -> tuple[Any, ...]:
         return (("frame", self.frame),)
+
+    def _plain(self, value: Any) -> Vec3:
+        vector = value if isinstance(value, Vec3) else Vec3(*_three(value))
+        return Vec3(*(jnp.asarray(x, dtype=float) for x in vector))
 
     def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
         value = self._call(t, R, omega)
@@ -212,6 +252,9 @@ class Sum(Load):
     def uses_omega(self) -> bool:
         return any(part.uses_omega for part in self.parts)
 
+    def traced(self, shape: tuple[int, ...]) -> Load:
+        return Sum(tuple(part.traced(shape) for part in self.parts))
+
     def __add__(self, other: Load) -> Load:
         return Sum((*self.parts, other))
 
@@ -240,6 +283,9 @@ class InPrincipalAxes(Load):
     @property
     def uses_omega(self) -> bool:
         return self.load.uses_omega
+
+    def traced(self, shape: tuple[int, ...]) -> Load:
+        return InPrincipalAxes(self.load.traced(shape), self.axes)
 
 
 def _three(value: Any) -> Any:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
 
 from polhode.algebra import Scalar, Vec3
-from polhode.mechanics import Free, InputError, State, System
+from polhode.mechanics import Free, InputError, State, System, from_principal, to_principal
+from polhode.mechanics.checks import double_precision
 from polhode.solve import FixedPoint, Newton, PlainNewton, Report, Residual
 
 Conserved = Literal["exact", "bounded", "drifts"]
@@ -52,6 +55,22 @@ class Step:
     report: Report = field(default_factory=Report.explicit)
 
 
+def _from_any_axes(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of (system, state, ...) in principal axes, for systems and states in the user's own."""
+
+    @wraps(fn)
+    def call(self: Any, system: System, state: State, *args: Any, **more: Any) -> Any:
+        double_precision()
+        if system.axes is None:
+            return fn(self, system, state, *args, **more)
+        found = fn(self, system.principal, to_principal(system, state), *args, **more)
+        if isinstance(found, Step):
+            return replace(found, state=from_principal(system, found.state))
+        return from_principal(system, found) if isinstance(found, State) else found
+
+    return call
+
+
 @dataclass(frozen=True)
 class Method(ABC):
     """A one-step method for `System`. Subclass it, set the four class variables and write
@@ -64,6 +83,13 @@ class Method(ABC):
     name: ClassVar[str]
     paper: ClassVar[str]
     traits: ClassVar[Traits]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """What a method writes is for principal axes; who calls it may be in any."""
+        super().__init_subclass__(**kwargs)
+        for name in ("begin", "kinetic_energy", "step"):
+            if name in cls.__dict__:
+                setattr(cls, name, _from_any_axes(cls.__dict__[name]))
 
     @property
     def summary(self) -> str:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from polhode.algebra import Scalar
 from polhode.mechanics import InputError, RigidBody, Start, State, System, from_principal, to_principal
-from polhode.mechanics.checks import numbers
+from polhode.mechanics.checks import double_precision, numbers
 from polhode.mechanics.free_motion import free_motion
 from polhode.methods.base import Method, Step, Traits
 
@@ -47,6 +47,7 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
 
     The components of the state have the shape of t, then the batch shape of the start.
     """
+    double_precision()
     if not isinstance(body, RigidBody):
         raise InputError(f"body must be a RigidBody; got {body!r}")
     if not isinstance(start, Start | State):

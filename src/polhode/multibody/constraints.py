@@ -6,7 +6,7 @@ derivatives follow by automatic differentiation, for a user's function as for a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -14,8 +14,8 @@ import jax.numpy as jnp
 
 from polhode.mechanics.checks import InputError, unknown
 from polhode.multibody.bodies import GROUND, Body
-from polhode.multibody.tree import Static, tree
-from polhode.multibody.view import View, bodies_used
+from polhode.multibody.tree import Code, Static, tree
+from polhode.multibody.view import OfView, View, bodies_used
 
 
 class Constraint:
@@ -38,6 +38,10 @@ class Constraint:
         for body in self.bodies:
             if body not in bodies:
                 raise _no_body(self, body, bodies)
+        return self
+
+    def traced(self, names: Sequence[str]) -> Constraint:
+        """The same with users' functions as they are now, among bodies of these names; see `Traced`."""
         return self
 
     def floating(self) -> Constraint:
@@ -81,6 +85,9 @@ class _FromFunction(Constraint):
     def _call(self, view: View) -> Any:
         return jnp.atleast_1d(jnp.asarray(self.fn(view, **self.parameters), dtype=float))
 
+    def traced(self, names: Sequence[str]) -> Any:
+        return replace(self, fn=OfView.of(self.fn, self.uses, self.parameters))  # type: ignore[type-var]
+
     def _bound(self, bodies: Mapping[str, Body], kind: str) -> Any:
         if not callable(self.fn):
             raise InputError(f"{type(self).__name__} {self.name!r} needs a function of a view; got {self.fn!r}")
@@ -101,7 +108,7 @@ class Holonomic(_FromFunction):
 
     Numbers in `parameters` are passed to the function by name; changing them compiles nothing."""
 
-    fn: Static[Callable[..., Any]]
+    fn: Code[Callable[..., Any]]
     name: Static[str]
     parameters: dict[str, Any] = field(default_factory=dict)
     uses: Static[tuple[str, ...] | None] = None
@@ -118,7 +125,7 @@ class Holonomic(_FromFunction):
 class Nonholonomic(_FromFunction):
     """ψ(view) = 0: one number or several (m/s, rad/s), linear or affine in the velocities."""
 
-    fn: Static[Callable[..., Any]]
+    fn: Code[Callable[..., Any]]
     name: Static[str]
     parameters: dict[str, Any] = field(default_factory=dict)
     uses: Static[tuple[str, ...] | None] = None

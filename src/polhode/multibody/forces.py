@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -13,8 +13,8 @@ import numpy as np
 from polhode.mechanics.checks import InputError, numbers, unknown
 from polhode.multibody.arrays import cross, dot, product, skew, turn_back
 from polhode.multibody.bodies import GROUND, Body
-from polhode.multibody.tree import Static, tree
-from polhode.multibody.view import View, bodies_used, frame_of
+from polhode.multibody.tree import Code, Static, tree
+from polhode.multibody.view import OfView, View, bodies_used, frame_of
 
 
 class Applied:
@@ -32,6 +32,10 @@ class Applied:
         for body in self.bodies:
             if body not in bodies:
                 raise InputError(f"{type(self).__name__}: {unknown('body', body, [*bodies, GROUND])}")
+        return self
+
+    def traced(self, names: Sequence[str]) -> Applied:
+        """The same with users' functions as they are now, among bodies of these names; see `Traced`."""
         return self
 
     def loads(self, view: View) -> list[tuple[Any, Any]]:
@@ -179,6 +183,9 @@ class _OnOne(Applied):
             )
         return self
 
+    def traced(self, names: Sequence[str]) -> Applied:
+        return replace(self, fn=OfView.of(self.fn, names, self.parameters))  # type: ignore[type-var]
+
     def _value(self, view: View) -> Any:
         return jnp.asarray(self.fn(view, **self.parameters), dtype=float)
 
@@ -192,7 +199,7 @@ class Force(_OnOne):
     """A force (N) of a view, or three numbers, at a point of a body (body axes), in "space" or "body" axes."""
 
     body: Static[str]
-    fn: Static[Any]
+    fn: Code[Any]
     at: Any = (0.0, 0.0, 0.0)
     frame: Static[str] = "space"
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -213,7 +220,7 @@ class Torque(_OnOne):
     """A torque (N m) of a view, or three numbers, in "body" or "space" axes."""
 
     body: Static[str]
-    fn: Static[Any]
+    fn: Code[Any]
     frame: Static[str] = "body"
     parameters: dict[str, Any] = field(default_factory=dict)
 
@@ -226,7 +233,7 @@ class Torque(_OnOne):
 class Potential(Applied):
     """An energy U(view) in J; forces are -dU along displacements in space and rotations in body axes."""
 
-    fn: Static[Callable[..., Any]]
+    fn: Code[Callable[..., Any]]
     parameters: dict[str, Any] = field(default_factory=dict)
     uses: Static[tuple[str, ...]] = ()
     conservative = True
@@ -242,6 +249,9 @@ class Potential(Applied):
                 f"the function of a Potential must return one number; it returned an array of shape {shape}"
             )
         return replace(self, uses=uses)
+
+    def traced(self, names: Sequence[str]) -> Applied:
+        return replace(self, fn=OfView.of(self.fn, self.uses, self.parameters))
 
     def energy(self, view: View) -> Any:
         return jnp.asarray(self.fn(view, **self.parameters), dtype=float)

@@ -12,18 +12,19 @@ of a revolute joint turn with a.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._programs import Traced, traced
 from polhode.algebra import Vec3
 from polhode.mechanics.checks import InputError, numbers
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint, _no_body
-from polhode.multibody.tree import Static, tree
+from polhode.multibody.tree import Code, Static, tree
 from polhode.multibody.view import View
 
 X, Y, Z = 0, 1, 2
@@ -186,6 +187,13 @@ class _AboutAxis(_Joint):
     afloat: Static[bool] = False
 
 
+class OfTime(Traced):
+    """A function of time."""
+
+    def __call__(self, t: Any) -> Any:
+        return self.evaluate(t)
+
+
 @tree
 class Revolute(_AboutAxis):
     """A hinge: b turns about an axis of a: one freedom. `angle`, a function of time (rad, zero
@@ -193,7 +201,7 @@ class Revolute(_AboutAxis):
 
     perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
 
-    angle: Static[Callable[[Any], Any] | None] = None
+    angle: Code[Callable[[Any], Any] | None] = None
 
     @property
     def holonomic(self) -> int:
@@ -202,6 +210,12 @@ class Revolute(_AboutAxis):
     @property
     def rheonomic(self) -> bool:
         return self.angle is not None
+
+    def traced(self, names: Sequence[str]) -> Constraint:
+        if self.angle is None or isinstance(self.angle, OfTime):
+            return self
+        angle = OfTime(*traced(lambda t: jnp.asarray(self.angle(t), dtype=float), np.zeros(())))  # type: ignore[misc]
+        return replace(self, angle=angle)
 
     @property
     def labels(self) -> tuple[str, ...]:

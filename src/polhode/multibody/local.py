@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._programs import same_everywhere, trace_number
 from polhode.algebra import Mat3, Vec3
 from polhode.multibody.view import Frame, View, frame_of
 from polhode.multibody.whole import whole
@@ -36,6 +37,7 @@ class Local:
     kind: Any
     frames: Sequence[Frame]
     t: Any
+    number: int = 0  # of the trace, where its kind may be another tomorrow under the same name
 
     def view(self) -> View:
         return View(self.kind.bodies, self.frames.__getitem__, self.t)
@@ -50,11 +52,11 @@ class Local:
 
     def phi_rows(self) -> list[Any]:
         """φ, row by row."""
-        return _asked("phi", self.kind, self.frames, self.t) if self.kind.holonomic else []
+        return _asked("phi", self.number, self.kind, self.frames, self.t) if self.kind.holonomic else []
 
     def slip_rows(self) -> list[Any]:
         """ψ of the nonholonomic rows."""
-        return _asked("psi", self.kind, self.frames, self.t) if self.kind.nonholonomic else []
+        return _asked("psi", self.number, self.kind, self.frames, self.t) if self.kind.nonholonomic else []
 
     def rate_rows(self) -> list[Any]:
         """φ' = Aϑ + ∂φ/∂t."""
@@ -145,8 +147,8 @@ def _zero() -> Vec3:
     return Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
 
 
-@partial(jax.jit, static_argnums=0, inline=True)  # traced once, however often it is differentiated
-def _asked(rows: str, kind: Any, frames: Sequence[Frame], t: Any) -> list[Any]:
+@partial(jax.jit, static_argnums=(0, 1), inline=True)  # traced once, however often it is differentiated
+def _asked(rows: str, number: int, kind: Any, frames: Sequence[Frame], t: Any) -> list[Any]:
     """The rows of a constraint: a list of components, or what a user's function returned."""
     values = getattr(kind, rows)(View(kind.bodies, frames.__getitem__, t))
     count = kind.holonomic if rows == "phi" else kind.nonholonomic
@@ -170,15 +172,16 @@ def _sum(Lam: Any, rows: list[Any]) -> Any:
 
 def over(group: Group, fn: Callable[..., Any], q: Pose, u: Motion, t: Any, *more: Any) -> Any:
     """fn(local, ...) of every constraint of a group, from the poses and motions of all bodies."""
-    return _over(fn, group.bodies, group.kind, q, u, t, more)
+    number = 0 if same_everywhere(group.kind) else trace_number()
+    return _over(fn, group.bodies, number, group.kind, q, u, t, more)
 
 
-@whole(static_argnums=(0, 1))  # traced once for each fn, however often it is asked for
-def _over(fn: Callable[..., Any], bodies: Any, kinds: Any, q: Pose, u: Motion, t: Any, more: Any) -> Any:
+@whole(static_argnums=(0, 1, 2))  # traced once for each fn, however often it is asked for
+def _over(fn: Callable[..., Any], bodies: Any, number: int, kinds: Any, q: Pose, u: Motion, t: Any, more: Any) -> Any:
     where = np.array(bodies)
 
     def one(kind: Any, q: Pose, u: Any, *more: Any) -> Any:
         frames = [frame_of(q[0][i], q[1][i], u[i]) for i in range(where.shape[1])]
-        return fn(Local(kind, frames, t), *more)
+        return fn(Local(kind, frames, t, number), *more)
 
     return jax.vmap(one)(kinds, (q[0][where], q[1][where]), u[where], *more)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from polhode._programs import stored
-from polhode.mechanics.checks import InputError
+from polhode.mechanics.checks import InputError, double_precision
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross
 from polhode.multibody.moment import carried, mass_inverse, momentum, motion, over_mass, pose
@@ -62,6 +62,7 @@ def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]
     """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
     be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
     of rows, none of which follows from others, this takes linear time; else the cube of their number."""
+    double_precision()
     system = system.bare()
     given = jax.tree.map(jnp.asarray, system.start)
     state, shift = _closed(system, given, t)

@@ -7,8 +7,9 @@ names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in bod
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import stored
-from polhode.mechanics.checks import InputError
+from polhode.mechanics.checks import InputError, double_precision
 from polhode.mechanics.drawing import Plane
 from polhode.multibody import ties
 from polhode.multibody.bodies import GROUND, Body
@@ -25,8 +26,8 @@ from polhode.multibody.forces import Applied
 from polhode.multibody.rank import dependent, weighted
 from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
-from polhode.multibody.tree import Static, tree
-from polhode.multibody.view import View, bodies_used, frame_of
+from polhode.multibody.tree import Code, Static, tree
+from polhode.multibody.view import OfView, View, bodies_used, frame_of
 
 
 @tree
@@ -40,6 +41,26 @@ class Group:
     @property
     def rows(self) -> int:
         return self.kind.holonomic + self.kind.nonholonomic
+
+    def traced(self, names: Sequence[str]) -> Group:
+        """With users' functions as they are now."""
+        one = jax.tree.map(lambda x: x[0], self.kind)
+        known = one.traced(names)  # a function stands in a group of its own
+        return self if known is one else replace(self, kind=jax.tree.map(lambda x: x[None], known))
+
+
+@tree
+class Watched:
+    """A function of a view, by name, for results and pictures."""
+
+    name: Static[str]
+    fn: Code[Callable[[View], Any]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.name, self.fn))
+
+    def traced(self, names: Sequence[str]) -> Watched:
+        return replace(self, fn=OfView.of(self.fn, names))
 
 
 @tree
@@ -59,8 +80,8 @@ class System:
     row_names: Static[tuple[str, ...]]
     holonomic: Static[tuple[bool, ...]]  # per row
     redundant: Static[tuple[int, ...]]  # rows that follow from those before them, where the bodies start
-    observables: Static[tuple[tuple[str, Callable[[View], Any]], ...]]
-    traces: Static[tuple[tuple[str, Callable[[View], Any]], ...]]  # points to follow
+    observables: tuple[Watched, ...]
+    traces: tuple[Watched, ...]  # points to follow
     shapes: Static[tuple[Any, ...]]
     ground: Static[Plane | None]  # for pictures
     up: Static[str]
@@ -76,6 +97,7 @@ class System:
         ground: Plane | None = None,
         up: str = "z",
     ) -> None:
+        double_precision()
         named = _named(bodies)
         applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
         bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
@@ -92,8 +114,8 @@ class System:
             "row_names": labels,
             "holonomic": holonomic,
             "redundant": (),
-            "observables": tuple((observables or {}).items()),
-            "traces": tuple((traces or {}).items()),
+            "observables": tuple(Watched(name, fn) for name, fn in (observables or {}).items()),
+            "traces": tuple(Watched(name, fn) for name, fn in (traces or {}).items()),
             "ground": ground,
             "up": up,
             "shapes": tuple(body.shape for body in bodies),
@@ -106,9 +128,20 @@ class System:
 
     def bare(self, *, observed: bool = False) -> System:
         """Without what the motion does not depend on, so that a change of shapes, or, unless they are
-        `observed`, of observables and traces, compiles nothing anew."""
-        unused = {"shapes": (), "ground": None, "up": "z"} | ({} if observed else {"observables": (), "traces": ()})
-        return self.replaced(**unused)
+        `observed`, of observables and traces, compiles nothing anew; and with users' functions as they are now,
+        whatever they read may have changed since."""
+        watched = {
+            name: tuple(w.traced(self.names) for w in getattr(self, name)) if observed else ()
+            for name in ("observables", "traces")
+        }
+        return self.replaced(
+            shapes=(),
+            ground=None,
+            up="z",
+            groups=tuple(g.traced(self.names) for g in self.groups),
+            forces=tuple(f.traced(self.names) for f in self.forces),
+            **watched,
+        )
 
     def replaced(self, **changes: Any) -> System:
         """With other values of these fields, unchecked: for derivatives, `system.replaced(masses=masses)`."""
@@ -216,10 +249,17 @@ def _gather(constraints: list[Constraint], names: tuple[str, ...]) -> tuple[Any,
 
 
 def _kind(c: Constraint) -> Any:
-    """Two constraints with the same kind differ in numbers, names and bodies only."""
-    fn = getattr(c, "fn", getattr(c, "angle", None))
-    if fn is not None:  # it asks for bodies by their names
+    """Two constraints with the same kind differ in numbers, names and bodies only: those that their fields a, b and
+    body name. A function asks for bodies by their names, so it has a kind of its own."""
+    tree: Any = jax.tree.structure(c)
+    if any(callable(x) for x in tree.node_data()[1]):
         return (type(c), c.name)
-    ground = tuple(getattr(c, side, None) == GROUND for side in ("a", "b"))
-    more = (getattr(c, "inside", None), getattr(c, "afloat", None))
-    return (type(c), ground, more, tuple(np.shape(x) for x in jax.tree.leaves(c)))
+    place = {GROUND: -1} | {name: i for i, name in enumerate(c.bodies)}
+    alike = {field: f"body {place[getattr(c, field)]}" for field in _BODIES if getattr(c, field, None) in place}
+    unnamed = copy(c)
+    for field, value in {**alike, "name": ""}.items():
+        object.__setattr__(unnamed, field, value)
+    return (type(c), jax.tree.structure(unnamed), tuple(np.shape(x) for x in jax.tree.leaves(c)))
+
+
+_BODIES = ("a", "b", "body")  # fields in which constraints name a body

@@ -6,13 +6,15 @@ components: what is differentiated twice in every step then holds no small array
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from polhode._programs import Program, Traced, traced
 from polhode.algebra import Mat3, Vec3
 from polhode.mechanics.checks import InputError, unknown
 from polhode.multibody.bodies import GROUND
@@ -122,6 +124,44 @@ class View:
 
 def _array(v: Vec3) -> Any:
     return jnp.stack([jnp.asarray(x, dtype=float) for x in v])
+
+
+class OfView(Traced):
+    """A function of a view, of the bodies in `uses`, and of parameters by name."""
+
+    uses: tuple[str, ...]
+
+    def __init__(self, program: Program, captured: tuple[Any, ...], uses: tuple[str, ...]) -> None:
+        super().__init__(program, captured)
+        object.__setattr__(self, "uses", uses)
+
+    @property
+    def how(self) -> tuple[str, ...]:
+        return self.uses
+
+    @classmethod
+    def made(cls, program: Program, captured: tuple[Any, ...], how: Any) -> OfView:
+        return cls(program, captured, how)
+
+    @staticmethod
+    def of(fn: Callable[..., Any], names: Sequence[str], parameters: Mapping[str, Any] | None = None) -> OfView:
+        """As it is now, among bodies of these names."""
+        if isinstance(fn, OfView):
+            return fn
+        numbers = jax.tree.map(
+            lambda x: x if isinstance(x, jax.Array) else np.asarray(x, float), dict(parameters or {})
+        )
+        uses, _ = bodies_used(lambda view: fn(view, **numbers), names)
+
+        def call(frames: list[Frame], t: Any, parameters: dict[str, Any]) -> Any:
+            return jnp.asarray(fn(View(uses, frames.__getitem__, t), **parameters), dtype=float)
+
+        x = jax.ShapeDtypeStruct((), float)
+        frame = Frame(Vec3(x, x, x), Mat3(*[x] * 9), Vec3(x, x, x), Vec3(x, x, x))
+        return OfView(*traced(call, [frame] * len(uses), x, numbers), uses)
+
+    def __call__(self, view: View, **parameters: Any) -> Any:
+        return self.evaluate([view.frame(body) for body in self.uses], view.t, parameters)
 
 
 def bodies_used(fn: Callable[[View], Any], names: Sequence[str]) -> tuple[tuple[str, ...], Any]:

@@ -17,6 +17,7 @@ import jax
 import numpy as np
 import psutil
 
+from polhode._programs import Traced
 from polhode.mechanics import InputError
 from polhode.mechanics.checks import positive, whole
 from polhode.simulation.loop import Block, capacity_for, run_block
@@ -107,13 +108,16 @@ def integrate(
     status, iterations, worst, done = Status.OK, 0, 0.0, 0
     budget = first_block
     fresh = True
+    program: Any = None
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
                 count, stride = plan.next(done, budget, capacity)
                 clock = time.perf_counter()
+                if program is None:  # users' functions stay as they were, to the end of the run
+                    program = run_block.prepared(method, system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(1))
                 block = jax.block_until_ready(
-                    run_block(method, system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
+                    program(system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
                 )
                 spent = time.perf_counter() - clock
                 now, iterated, worst_now, ok = jax.device_get((block.done, block.iterations, block.worst, block.ok))
@@ -170,8 +174,9 @@ class _Saved:
 
 
 def as_arrays(tree: Any) -> Any:
-    """Numbers as float64 arrays."""
-    return jax.tree.map(lambda x: np.asarray(x, dtype=float), tree)
+    """Numbers as float64 arrays; what users' functions captured stays as it is, indices too."""
+    known = lambda x: isinstance(x, Traced)  # noqa: E731
+    return jax.tree.map(lambda x: x if known(x) else np.asarray(x, dtype=float), tree, is_leaf=known)
 
 
 def _failure(block: Block, done: int, h: float) -> tuple[Status, dict[str, Any]]:

@@ -36,13 +36,14 @@ class Trajectory(Samples):
 def rotate(
     body: RigidBody, load: Load | None, start: State, method: Method, plan: Plan, *, progress: bool | None
 ) -> Trajectory:
-    system = as_arrays(System.of(body, load))
+    shape = np.broadcast_shapes(*map(np.shape, jax.tree.leaves(start)))
+    if 0 in shape:
+        raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
+    start = jax.tree.map(lambda x: np.broadcast_to(np.asarray(x, dtype=float), shape), start)
+    system = as_arrays(System.of(body, _as_it_is_now(load, shape)).principal)
     method.check_system(system)
     state = as_arrays(method.begin(system, to_principal(body, start)))
     _warn_of_twist(system, state)
-    shape = np.shape(state.momentum.x)
-    if 0 in shape:
-        raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
     with np.errstate(over="ignore"):
         numbers("the kinetic energy at the start", method.kinetic_energy(system, state))
     _look_at_load(method, system, state)
@@ -85,10 +86,10 @@ def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, A
     )
 
 
-def _look_at_load(method: Method, system: System, state: State) -> None:
-    """Before the run: does the load give usable numbers?"""
+def _as_it_is_now(load: Load | None, shape: tuple[int, ...]) -> Load | None:
+    """The load with the user's functions traced: what they read may have changed since the last run."""
     try:
-        potential, torque, _ = jax.device_get(_probe(method, system, state, 0.0))
+        return None if load is None else load.traced(shape)
     except InputError:
         raise
     except Exception as error:  # anything the user's function may raise while JAX traces it
@@ -97,6 +98,11 @@ def _look_at_load(method: Method, system: System, state: State) -> None:
             "given R as a Mat3 of JAX numbers (R[2, 2], R[:, 2]; R.array for a matrix): use jax.numpy, not numpy or "
             "math, and jax.numpy.where instead of `if`; a Potential returns one number"
         ) from error
+
+
+def _look_at_load(method: Method, system: System, state: State) -> None:
+    """Before the run: does the load give usable numbers?"""
+    potential, torque, _ = jax.device_get(_probe(method, system, state, 0.0))
     shape = np.shape(state.momentum.x)
     if np.shape(potential) not in ((), shape):
         raise InputError(

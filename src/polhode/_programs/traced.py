@@ -1,0 +1,233 @@
+"""Users' functions by what they compute, not by which object computes it.
+
+A function may read what no key could know of: a global, an attribute, an array changed in place.
+So it is traced anew whenever it is used, in milliseconds, and what comes out is its name: the
+jaxpr. The numbers that it captured, arrays and numbers alike, become arguments of the program
+that it is part of. Changed data is then always seen, and a closure made again compiles nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import count as counting
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend import core
+
+from polhode._programs.names import is_from
+
+_DERIVATIVES = 3  # of a function with rules of its own for them: as many as a step takes
+_numbers = counting(1)
+
+
+def trace_number() -> int:
+    """Of what is being traced: a number of its own whenever it is asked for."""
+    return next(_numbers)
+
+
+class Program:
+    """A function without the numbers it captured. Equal programs compute the same from the same numbers."""
+
+    def __init__(self, closed: Any, shapes: Any, out: Any, anonymous: list[Any], digest: str) -> None:
+        self._closed, self.shapes, self.out = closed, shapes, out
+        self.digest = digest
+        self._anonymous = tuple(anonymous)  # what has no name but itself, such as a callback to Python
+
+    @property
+    def nameable(self) -> bool:
+        """Whether its digest means the same in every process."""
+        return not self._anonymous
+
+    def __call__(self, captured: Any, args: list[Any]) -> Any:
+        filled = [jax.numpy.broadcast_to(x, s.shape).astype(s.dtype) for x, s in zip(args, self.shapes, strict=True)]
+        return jax.tree.unflatten(self.out, jax.core.eval_jaxpr(self._closed, captured, *filled))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Program)
+            and self.digest == other.digest
+            and len(self._anonymous) == len(other._anonymous)
+            and all(a is b for a, b in zip(self._anonymous, other._anonymous, strict=True))
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"<program {self.digest[:12]}>"
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A function as it was when it was traced: its program, and the numbers it captured as leaves of a pytree.
+    Kinds of functions derive from it, and say how they are called."""
+
+    program: Program
+    captured: tuple[Any, ...]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        jax.tree_util.register_pytree_node(
+            cls,
+            lambda x: (x.captured, (x.program, x.how)),
+            lambda aux, captured: cls.made(aux[0], tuple(captured), aux[1]),
+        )
+
+    @property
+    def how(self) -> Any:
+        """What else tells functions of this kind apart; hashable."""
+        return None
+
+    @classmethod
+    def made(cls, program: Program, captured: tuple[Any, ...], how: Any) -> Any:
+        return cls(program, captured)
+
+    def evaluate(self, *args: Any) -> Any:
+        """With arguments like those it was traced with."""
+        return self.program(list(self.captured), jax.tree.leaves(args))
+
+    def stacked(self) -> Any:
+        """As the only member of a group: each number with an axis in front."""
+        return self.made(self.program, tuple(np.asarray(c)[None] for c in self.captured), self.how)
+
+
+def traced(fn: Callable[..., Any], *args: Any) -> tuple[Program, tuple[Any, ...]]:
+    """The program of fn, for arguments of these shapes (a pytree of numbers or ShapeDtypeStructs), and what
+    it captured."""
+    leaves, tree = jax.tree.flatten(args)
+    shapes = [jax.ShapeDtypeStruct(np.shape(x), float) for x in leaves]
+    out: Any = None
+
+    def flat(*leaves: Any) -> list[Any]:
+        nonlocal out
+        values, out = jax.tree.flatten(fn(*jax.tree.unflatten(tree, leaves)))
+        return values
+
+    closed = jax.make_jaxpr(flat)(*shapes)
+    jaxpr, captured = _hoisted(closed.jaxpr, list(closed.consts))
+    digest = _Digest()
+    digest.jaxpr(jaxpr)
+    digest.text(f"{[(s.shape, str(s.dtype)) for s in shapes]} {out}")
+    if digest.rules:  # what they say stands only in the derivatives
+        try:
+            for count in range(1, _DERIVATIVES + 1):
+                digest.closed(jax.make_jaxpr(_derivative(jaxpr, count))(captured, *shapes))
+        except Exception:  # not all of its rules can be told: like nothing but itself
+            digest.anonymous.append(fn)
+    return Program(jaxpr, shapes, out, digest.anonymous, digest.hash.hexdigest()), tuple(captured)
+
+
+def _derivative(jaxpr: Any, count: int) -> Callable[..., Any]:
+    """Of captured numbers and arguments, along the latter."""
+
+    def along(captured: list[Any], *args: Any) -> Any:
+        fn: Any = partial(jax.core.eval_jaxpr, jaxpr, captured)
+        for _ in range(count):
+            fn = partial(_along, fn)
+        return fn(*args)
+
+    return along
+
+
+def _along(fn: Callable[..., Any], *args: Any) -> Any:
+    return jax.jvp(fn, args, args)
+
+
+def _hoisted(jaxpr: Any, consts: list[Any]) -> tuple[Any, list[Any]]:
+    """The same with its floating-point literals as constants that are passed to it: a number that a
+    function read is a literal of its jaxpr."""
+    names = list(jaxpr.constvars)
+    values = [np.array(c) if isinstance(c, np.ndarray) or not isinstance(c, jax.Array) else c for c in consts]
+
+    def variable(x: Any) -> Any:
+        if not isinstance(x, core.Literal) or np.result_type(x.val) != np.float64:
+            return x
+        names.append(core.Var(x.aval))
+        values.append(np.asarray(x.val, dtype=np.float64))
+        return names[-1]
+
+    eqns = [eqn.replace(invars=[variable(x) for x in eqn.invars]) for eqn in jaxpr.eqns]
+    return jaxpr.replace(constvars=names, eqns=eqns), values
+
+
+class _Digest:
+    """Of all that a jaxpr says; `anonymous` are the objects in it that can only be told by being themselves,
+    `rules` whether it holds functions with derivatives of their own."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self.anonymous: list[Any] = []
+        self.rules = False
+
+    def text(self, text: str) -> None:
+        self.hash.update(f"{len(text)}:{text}".encode())
+
+    def closed(self, closed: Any) -> None:
+        self.jaxpr(closed.jaxpr)
+        for value in closed.consts:
+            self.value(np.asarray(value))
+
+    def jaxpr(self, jaxpr: Any) -> None:
+        number: dict[Any, int] = {}
+
+        def declare(v: Any) -> str:
+            number[v] = len(number)
+            return f"{v.aval.str_short()}{getattr(v.aval, 'weak_type', '')}"
+
+        def use(v: Any) -> None:
+            if isinstance(v, core.Literal):
+                self.text("literal")
+                self.value(np.asarray(v.val))
+            else:
+                self.text(str(number[v]))
+
+        self.text(" ".join(["const", *map(declare, jaxpr.constvars), "in", *map(declare, jaxpr.invars)]))
+        for eqn in jaxpr.eqns:
+            self.text(eqn.primitive.name)
+            self.params(eqn)
+            for v in eqn.invars:
+                use(v)
+            self.text(" ".join(map(declare, eqn.outvars)))
+        self.text("out")
+        for v in jaxpr.outvars:
+            use(v)
+
+    def params(self, eqn: Any) -> None:
+        rules = eqn.primitive.name == "custom_jvp_call"
+        self.rules |= rules
+        for name, value in sorted(eqn.params.items()):
+            self.text(name)
+            if not (rules and callable(value) and not isinstance(value, core.ClosedJaxpr)):
+                self.value(value)
+
+    def value(self, x: Any) -> None:
+        self.text(type(x).__qualname__)
+        if isinstance(x, core.ClosedJaxpr):
+            self.closed(x)
+        elif isinstance(x, core.Jaxpr):
+            self.jaxpr(x)
+        elif x is None or type(x) in (bool, int, float, complex, str, bytes) or isinstance(x, np.dtype | np.generic):
+            self.text(repr(x))
+        elif isinstance(x, np.ndarray):
+            self.text(f"{x.shape} {x.dtype}")
+            self.hash.update(x.tobytes())
+        elif isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
+            self.value(np.asarray(x))
+        elif isinstance(x, dict):
+            self.value(sorted(x.items(), key=repr))
+        elif isinstance(x, tuple | list | frozenset | set):
+            self.text(f"{len(x)}")
+            for item in sorted(x, key=repr) if isinstance(x, frozenset | set) else x:
+                self.value(item)
+        elif isinstance(x, jax.sharding.Mesh) or (
+            is_from(type(x), "jax") and not callable(x) and " at 0x" not in repr(x)
+        ):
+            self.text(repr(x))
+        else:
+            self.text("anonymous")
+            self.anonymous.append(x)

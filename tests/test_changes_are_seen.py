@@ -1,0 +1,228 @@
+"""What a user's function reads may change between two runs of one process: every run sees it as it is then, and
+compiles nothing for it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode import multibody as mb
+from polhode.multibody.tree import Static as Fixed
+from polhode.multibody.tree import tree
+from polhode.simulation.loop import run_block
+
+TOP = ph.RigidBody((5.0, 5.0, 1.0))
+START = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))
+KINETIC, COS = 12.5, float(np.cos(0.3))
+
+g = 10.0
+table = np.array([0.0, 10.0])
+
+
+def of_a_global(R: Any) -> Any:
+    return g * R[2, 2]
+
+
+class Weight:
+    def __init__(self) -> None:
+        self.g = 10.0
+
+    def __call__(self, R: Any) -> Any:
+        return self.g * R[2, 2]
+
+    def method(self, R: Any) -> Any:
+        return self.g * R[2, 2]
+
+
+WEIGHT = Weight()
+CHANGING = {
+    "global": of_a_global,
+    "attribute": WEIGHT,
+    "bound method": WEIGHT.method,
+    "array in place": lambda R: jnp.asarray(table)[1] * R[2, 2],
+    "array as a literal": lambda R: table[1] * R[2, 2],
+    "inside jnp.where": lambda R: jnp.where(R[2, 2] > 5.0, 0.0, g * R[2, 2]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_of_one_body(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    load, found = ph.Potential(CHANGING[name]), []
+    for value in (10.0, 20.0, 40.0):
+        monkeypatch.setitem(globals(), "g", value)
+        monkeypatch.setattr(WEIGHT, "g", value)
+        table[1] = value
+        programs = len(run_block._known)
+        run = ph.simulate(TOP, load, START, step=0.01, steps=3)
+        found.append(float(run.energy[0]))
+    assert found == pytest.approx([KINETIC + value * COS for value in (10.0, 20.0, 40.0)])
+    assert len(run_block._known) == programs  # the last two runs compiled nothing
+
+
+def test_a_closure_made_again_compiles_nothing() -> None:
+    def turned(push: Any) -> Any:
+        load = ph.Torque(lambda t, R, omega: jnp.asarray(push) * jnp.cos(t) - 0.1 * omega.array)
+        return ph.simulate(TOP, load, START, step=0.01, steps=3).state.momentum.array[-1]
+
+    first = turned(np.array([1.0, 2.0, 3.0]))
+    programs = len(run_block._known)
+    assert np.array_equal(turned(np.array([1.0, 2.0, 3.0])), first)
+    assert not np.allclose(turned(np.array([1.0, 2.0, 4.0])), first)
+    assert len(run_block._known) == programs
+
+
+def test_indices_that_a_function_captured_stay_indices() -> None:
+    chosen = np.array([0, 1])
+    load = ph.Potential(lambda R: jnp.sum(jnp.asarray([[1, 2, 3], [4, 5, 6]])[chosen, 2]) * R[2, 2])
+    many = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=np.ones((4, 3)))
+    run = ph.simulate(TOP, load, many, step=0.01, steps=2)
+    assert run.potential[0] == pytest.approx(9 * COS)
+
+
+def test_parameters_and_captured_numbers_of_a_batch() -> None:
+    weights = np.array([1.0, 2.0, 3.0])
+    many = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=np.ones((3, 3)))
+    by_name = ph.simulate(TOP, ph.Potential(lambda R, w: w * R[2, 2], w=weights), many, step=0.01, steps=5)
+    captured = ph.simulate(TOP, ph.Potential(lambda R: weights * R[2, 2]), many, step=0.01, steps=5)
+    assert np.array_equal(by_name.energy, captured.energy)
+    assert by_name.potential[0] == pytest.approx(weights * COS)
+
+
+class Halved(ph.methods.IMIDM):
+    """A user's method that reads a class variable."""
+
+    name = "halved"
+    share = 0.5
+
+    def step(self, system: Any, state: Any, t: Any, h: Any) -> Any:
+        return super().step(system, state, t, self.share * h)
+
+
+def test_of_a_users_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for share in (0.5, 1.0, 0.5):
+        monkeypatch.setattr(Halved, "share", share)
+        run = ph.simulate(TOP, ph.Potential(of_a_global), START, method=Halved(), step=0.01, steps=3)
+        found.append(run.state.momentum.array[-1])
+    plain = ph.simulate(TOP, ph.Potential(of_a_global), START, step=0.01, steps=3)
+    assert np.array_equal(found[1], plain.state.momentum.array[-1])
+    assert np.array_equal(found[0], found[2])
+    assert not np.array_equal(found[0], found[1])
+
+
+@dataclass(frozen=True)
+class UsersLoad(ph.mechanics.loads.Load):
+    """A load that is a class of the user's."""
+
+    weight: Any = 1.0
+
+    def energy(self, t: Any, R: Any) -> Any:
+        return g * self.weight * R[2, 2]
+
+    def torque(self, t: Any, R: Any, omega: Any) -> Any:
+        return ph.mechanics.loads.torque_of(lambda R: self.energy(t, R), R)
+
+
+jax.tree_util.register_dataclass(UsersLoad)
+
+
+def test_of_a_users_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in (10.0, 20.0):
+        monkeypatch.setitem(globals(), "g", value)
+        run = ph.simulate(TOP, UsersLoad(2.0), START, step=0.01, steps=3)
+        assert run.energy[0] == pytest.approx(KINETIC + 2.0 * value * COS)
+        assert run.energy[-1] == pytest.approx(run.energy[0], rel=1e-5)
+
+
+# Systems: one body on a plane, with every kind of function a user may give.
+
+height = 1.0
+
+
+def block(**more: Any) -> mb.System:
+    body = mb.Body("block", 1.0, (0.1, 0.2, 0.3), position=(0.0, 0.0, 1.0), velocity=(1.0, 0.0, 0.0))
+    return mb.System(
+        [body],
+        forces=[
+            mb.Potential(lambda view: g * view.position("block")[0]),
+            mb.Force("block", lambda view: jnp.array([0.0, g, 0.0])),
+        ],
+        constraints=[mb.Holonomic(lambda view: view.position("block")[2] - height, "plane")],
+        observables={"twice": lambda view: g * view.position("block")[0]},
+        **more,
+    )
+
+
+@pytest.mark.xdist_group("block")
+def test_of_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    system, programs = block(), 0
+    for value in (10.0, 20.0, 40.0):
+        monkeypatch.setitem(globals(), "g", value)
+        before = len(run_block._known)
+        run = ph.simulate(system, step=0.01, steps=10)
+        programs += len(run_block._known) - before
+        assert run.velocities[-1, 0] == pytest.approx([1.0 - 0.1 * value, 0.1 * value, 0.0], abs=1e-12)
+        assert run.observables["twice"].values[-1] == pytest.approx(value * run.positions[-1, 0, 0])
+    assert programs == 1
+    monkeypatch.setitem(globals(), "height", 1.0 + 1e-10)
+    assert ph.simulate(system, step=0.01, steps=10).positions[-1, 0, 2] == pytest.approx(1.0 + 1e-10, abs=1e-14)
+
+
+@pytest.mark.xdist_group("block")
+def test_of_a_step_called_by_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outside of `simulate` too: nothing inside a step remembers a function by its identity."""
+    system, method = block(), mb.ThreeField()
+    speeds = []
+    for value in (10.0, 20.0):
+        monkeypatch.setitem(globals(), "g", value)
+        state, _ = mb.consistent_start(system)
+        speeds.append(float(method.step(system, state, 0.0, 0.01).state.velocities[0, 0]))
+    assert speeds == pytest.approx([0.9, 0.8])
+
+
+@tree
+class Level(mb.Constraint):
+    """A user's constraint: one coordinate keeps its value. `along` is static, by another name than `Static`."""
+
+    body: Fixed[str]
+    along: Fixed[int]
+    value: Any
+    name: Fixed[str] = "level"
+    holonomic = 1
+    scale: Any = field(default=1.0, kw_only=True)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def phi(self, view: mb.View) -> Any:
+        return [self.scale * view.position(self.body)[self.along] - self.value]
+
+
+@pytest.mark.xdist_group("block")
+def test_constraints_of_one_class_that_differ_in_a_static_field() -> None:
+    body = mb.Body("block", 1.0, (0.1, 0.2, 0.3), position=(0.0, 2.0, 1.0), velocity=(1.0, 0.0, 0.0))
+    system = mb.System(
+        [body],
+        forces=[mb.Gravity((3.0, 4.0, 5.0))],
+        constraints=[Level("block", 1, 2.0, "y"), Level("block", 2, 1.0, "z")],
+    )
+    assert system.redundant == ()
+    assert len(system.groups) == 2
+    run = ph.simulate(system, step=0.01, steps=5)
+    assert run.positions[-1, 0, 1:] == pytest.approx([2.0, 1.0], abs=1e-12)
+    assert run.multipliers[-1] == pytest.approx([-4.0, -5.0])
+
+
+def test_static_is_told_by_what_it_is() -> None:
+    assert {type(x).__name__ for x in jax.tree.leaves(Level("block", 1, 2.0))} == {"float"}
+
+    with pytest.raises(TypeError, match="cannot tell whether the annotation"):
+
+        @tree
+        class Odd:
+            along: "NoSuchName[int]"  # type: ignore[name-defined]  # noqa: F821
