@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
@@ -36,3 +37,11 @@ def tree(cls: type[T]) -> type[T]:
 
     jax.tree_util.register_pytree_with_keys(made, flatten_with_keys, unflatten, flatten)
     return made
+
+
+def replaced(x: T, **changes: Any) -> T:
+    """The same with some fields changed, those too that no user gives, so that no constructor checks them again."""
+    new = copy.copy(x)
+    for name, value in changes.items():
+        object.__setattr__(new, name, value)
+    return new

@@ -94,8 +94,8 @@ def _look_at_load(method: Method, system: System, state: State) -> None:
     except Exception as error:  # anything the user's function may raise while JAX traces it
         raise InputError(
             f"the function of the load failed: {type(error).__name__}: {str(error).strip().splitlines()[0]}. It is "
-            "given R as a Mat3 of JAX numbers (R[2, 2], R[:, 2]; R.array for a matrix): use jax.numpy, not numpy or "
-            "math, and jax.numpy.where instead of `if`; a Potential returns one number"
+            "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces: use "
+            "jax.numpy, not numpy or math, and jax.numpy.where instead of `if`; a Potential returns one number"
         ) from error
     shape = np.shape(state.momentum.x)
     if np.shape(potential) not in ((), shape):
