@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 
+from polhode._notices import warn
 from polhode._programs import stored
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
@@ -63,11 +63,10 @@ def _warn_of_twist(system: System, state: State) -> None:
     omega = system.omega(state.momentum)
     twist = np.abs(n.dot(omega)).max()
     if twist > 1e-12 * np.max(omega.norm()):
-        warnings.warn(
+        warn(
             f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: em "
             "will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will drop it "
-            "in the first step. Give ω · d3 = 0",
-            stacklevel=4,
+            "in the first step. Give ω · d3 = 0"
         )
 
 
