@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import polhode as ph
@@ -32,6 +33,46 @@ def test_readme_python(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         f, system = names["tip_after_a_step"], names["system"]
         up, down = (f(ph.System(system.moments, ph.Potential(system.load.fn, weight=20.0 + s))) for s in (step, -step))
         assert float(names["slope"]) == pytest.approx(float(up - down) / (2 * step), rel=1e-5)
+
+
+def test_the_page_on_loads(tmp_path: Path) -> None:
+    """Its loads, each against its formula; parameters of a batch are those of its members."""
+    one, several = blocks((ROOT / "docs" / "loads.md").read_text(encoding="utf-8"), "python")
+    names: dict[str, Any] = {}
+    exec(compile(one, "loads.md", "exec"), names)
+    run, many, arm = names["run"], names["many"], names["arm"]
+    np.testing.assert_allclose(run.potential, 9.81 * 0.3 * run.attitude[:, 2] @ arm, atol=1e-14)
+    weights = 9.81 * np.array([0.1, 0.2, 0.3])
+    np.testing.assert_allclose(many.potential, weights * (many.attitude[:, :, 2] @ arm), atol=1e-14)
+    names = {}
+    exec(compile(several, "loads.md", "exec"), names)
+    state = names["system"].start
+    U, drag, pull, twist = (f.bind({"bob": names["bob"]}) for f in names["system"].forces)
+    view = names["system"].view(state, 0.0)
+    assert float(U.energy(view)) == pytest.approx(0.5 * 30 * 0.1**2, rel=1e-12)
+    assert np.abs(U.loads(view)[0][0] - np.array([-3.0, 0, 0])).max() < 1e-13
+    assert np.abs(drag.loads(view)[0][0]).max() == 0
+    assert pull.loads(view)[0][0].tolist() == [0, 0, -2.943]
+    assert twist.loads(view)[0][1].tolist() == [0, 0, 0.001]
+
+
+DOCS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted((ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda p: p.name)
+def test_markdown_is_closed(path: Path) -> None:
+    """Fences, and in each paragraph or row what is bold and what is code; links lead to files."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count("```") % 2 == 0
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for part in re.split(r"\n\n|\n(?=[|*#-] )|\n(?=\|)", prose):
+        assert part.count("`") % 2 == 0, part
+        words = re.sub(r"`[^`]*`", "", part)
+        assert words.count("**") % 2 == 0, part
+        assert words.count("(") == words.count(")"), part
+        assert words.count("[") == words.count("]"), part
+    for target in re.findall(r"\]\(([^)#]+)", prose):
+        assert target.startswith("http") or (path.parent / target).exists(), target
 
 
 def test_readme_file(tmp_path: Path) -> None:

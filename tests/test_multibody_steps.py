@@ -270,6 +270,8 @@ def test_halving_where_the_equations_are_not_solved() -> None:
     out = run(method, system, start(system), 0.1, 10)
     assert out["ok"]
     assert out["parts"] == 20
+    assert out["state"].halvings == 10
+    assert run(method, system, start(system), 0.2, 1)["state"].halvings == 1  # into four parts
     half = run(THREE_FIELD, system, start(system), 0.05, 20)
     assert np.abs(out["state"].positions - half["state"].positions).max() < 1e-12
     assert not run(method, system, start(system), 1.6, 1)["ok"]  # 8 rad in an eighth of it

@@ -113,13 +113,36 @@ def test_methods_and_problems_are_listed(polhode: Any) -> None:
     assert "roll_rate" in out
 
 
-def test_a_start_that_does_not_fit_is_moved_and_told() -> None:
-    body = mb.Body("ball", 1.0, (0.1, 0.1, 0.1), position=(0, 0, 0.52), velocity=(1, 0, 0))
-    system = mb.System([body], constraints=[mb.RollingSphere("ball", radius=0.5)])
-    with pytest.warns(UserWarning, match="made consistent.*ball: moved by 0.02 m"):
-        run = ph.simulate(system, step=0.01, steps=2)
+def _ball(height: float, spin: float, offset: float = 0.0) -> mb.System:
+    body = mb.Body("ball", 1.0, (0.1, 0.1, 0.1), position=(offset, 0, height), velocity=(1, 0, 0), omega=(0, spin, 0))
+    return mb.System([body], constraints=[mb.RollingSphere("ball", radius=0.5)])
+
+
+def test_a_start_a_little_off_is_moved_and_told_where() -> None:
+    with pytest.warns(UserWarning, match="made consistent.*ball: moved by 0.0004 m, 0.000.* m/s") as told:
+        run = ph.simulate(_ball(0.5004, 2.001), step=0.01, steps=2)
+    assert told[0].filename == __file__
     assert run.gap[0] < 1e-12
     assert run.slip[0] < 1e-12
+    assert run.multipliers[0].tolist() == pytest.approx([0, 0, 0], abs=1e-12)  # no weight, no force
+
+
+@pytest.mark.parametrize(
+    ("height", "spin", "offset", "says"),
+    [
+        (2.0, 2.0, 0.0, r"ball: moved by 1\.5 m"),
+        (0.501, 2.0, 0.0, r"ball: moved by 0\.001 m"),
+        (0.501, 2.0, 1e4, r"ball: moved by 0\.001 m"),  # however far away from the origin
+        (0.5, 0.0, 0.0, "ball: moved by 0.286 m/s, 1.43 rad/s"),
+    ],
+)
+def test_a_start_far_off_is_refused_unless_asked_for(height: float, spin: float, offset: float, says: str) -> None:
+    system = _ball(height, spin, offset)
+    with pytest.raises(InputError, match=says) as refused:
+        ph.simulate(system, step=0.01, steps=2)
+    assert "mb.consistent_start(system)[0]" in str(refused.value)
+    asked = ph.simulate(system.replaced(start=mb.consistent_start(system)[0]), step=0.01, steps=2)
+    assert asked.gap.max() < 1e-11
 
 
 # Without spin: a disk let go, one thrown up that falls back, one thrown down; the other way; with steps so long that it

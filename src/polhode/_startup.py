@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from pathlib import Path
+
+from polhode._notices import warn
 
 # XLA's CPU backend turns a loop into one native function only if it thinks the loop
 # small; its limit of 1024 bytes is far too low for a step (three to twenty times slower).
@@ -58,10 +59,9 @@ def _set_loop_option() -> None:
     if words is None or any(LOOP_OPTION in word for word in words):
         return
     if _backend_started():
-        warnings.warn(
+        warn(
             "JAX had started before polhode was imported, so loops on the CPU run several times slower than they "
-            f"could. Import polhode first, or set XLA_FLAGS={_EXTRA}{LOOP_OPTION}=1048576.",
-            stacklevel=4,
+            f"could. Import polhode first, or set XLA_FLAGS={_EXTRA}{LOOP_OPTION}=1048576."
         )
         return
     option = f"{LOOP_OPTION}=1048576"

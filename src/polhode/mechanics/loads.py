@@ -1,7 +1,8 @@
 """Loads: potentials, torques, and sums of them, as functions of the user's own.
 
-A load answers two questions about attitude R (a `Mat3`, body to space), time t and
-angular velocity ω (body): its torque in body components, and its potential energy.
+A load answers two questions about attitude R (body to space), time t and angular velocity ω
+(body): its torque in body components, and its potential energy. Users' functions are written
+for one body: R and ω behave as arrays (3, 3) and (3,), and batches are mapped over.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ import numpy as np
 
 from polhode._programs import Traced, traced
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
-from polhode.mechanics.checks import InputError
+from polhode.algebra.arraylike import as_array
+from polhode.mechanics.checks import InputError, numbers
+from polhode.mechanics.functions import parameters_of
+from polhode.mechanics.members import batch_shape, for_each_member
 
 
 def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3, frame: Mat3 | None = None) -> Vec3:
@@ -95,9 +99,9 @@ class _FromFunction(Load):
     fn: Callable[..., Any]
     parameters: dict[str, Any]
 
-    def __init__(self, fn: Callable[..., Any], **parameters: Any) -> None:
+    def __init__(self, fn: Callable[..., Any], *, parameters: Any = None, **by_keyword: Any) -> None:
         self.fn = fn
-        self.parameters = parameters
+        self.parameters = parameters_of(type(self).__name__, fn, parameters, by_keyword)
         self._arity = self._count_arguments()
 
     _allowed: tuple[str, ...] = ()
@@ -120,10 +124,19 @@ class _FromFunction(Load):
         return min(len(arguments), len(self._allowed)) if least == 0 else least
 
     def _call(self, *values: Any) -> Any:
-        return self.fn(*values[: self._arity], **self.parameters)
+        if isinstance(self.fn, TracedFunction):
+            return self.fn(*values[: self._arity], **self.parameters)
+        return self._mapped(values[: self._arity], self.parameters, batch_shape(values))
 
-    def _plain(self, value: Any) -> Any:
-        """What the function returned, in numbers of JAX."""
+    def _mapped(self, values: tuple[Any, ...], parameters: dict[str, Any], shape: tuple[int, ...]) -> Any:
+        def of_one(*values: Any, **parameters: Any) -> Any:
+            seen = (as_array(v) if isinstance(v, Mat3 | Vec3) else v for v in values)
+            return self._checked(self.fn(*seen, **parameters))
+
+        return for_each_member(of_one, values, parameters, shape)
+
+    def _checked(self, value: Any) -> Any:
+        """What the function returned, of the one shape that is allowed."""
         raise NotImplementedError
 
     def traced(self, shape: tuple[int, ...]) -> Any:
@@ -133,11 +146,13 @@ class _FromFunction(Load):
         examples = {"R": Mat3(*[number] * 9), "t": jax.ShapeDtypeStruct((), float), "omega": Vec3(*[number] * 3)}
         values = tuple(examples[name] for name in self._allowed[: self._arity])
         numbers = jax.tree.map(lambda x: np.asarray(x, dtype=float), self.parameters)
-        found = traced(lambda values, parameters: self._plain(self.fn(*values, **parameters)), values, numbers)
+
+        def call(values: Any, parameters: Any) -> Any:
+            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), self._mapped(values, parameters, shape))
+
         names = tuple(sorted(numbers))
-        return self.tree_unflatten(
-            (None, names, self._arity, self._static()), [TracedFunction(*found), *(numbers[n] for n in names)]
-        )
+        leaves = [TracedFunction(*traced(call, values, numbers)), *(numbers[n] for n in names)]
+        return self.tree_unflatten((None, names, self._arity, self._static()), leaves)
 
     def tree_flatten(self) -> Any:
         names = tuple(sorted(self.parameters))
@@ -169,20 +184,27 @@ class _FromFunction(Load):
 class Potential(_FromFunction):
     """A potential energy U(R) or U(R, t) in joules; its torque follows by automatic differentiation.
 
-    `Potential(lambda R: 20 * R[2, 2])`, or with numbers that may change without compiling
-    anew, `Potential(lambda R, weight: weight * R[2, 2], weight=20.0)`.
+    The function is written for one body: R (body to space) behaves as an array of shape (3, 3),
+    and a batch is mapped over. `Potential(lambda R: 20 * R[2, 2])`, or with numbers that may
+    change without compiling anew, given by name: `Potential(lambda R, weight: weight * R[2, 2],
+    weight=20.0)`, or in a dictionary, `parameters={"weight": 20.0}`.
     """
 
     _allowed = ("R", "t")
-
-    def _plain(self, value: Any) -> Any:
-        return jnp.asarray(value, dtype=float)
 
     def energy(self, t: Scalar, R: Mat3) -> Scalar:
         return self._call(R, t)
 
     def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
         return torque_of(lambda R: self._call(R, t), R)
+
+    def _checked(self, value: Any) -> Any:
+        if value is None or _shape(value) != ():
+            raise InputError(
+                "the potential must be one number for each body; its function, called for one body, returned "
+                f"{_shape_in_words(value)}"
+            )
+        return value
 
     @property
     def conservative(self) -> bool:
@@ -191,35 +213,48 @@ class Potential(_FromFunction):
 
 @jax.tree_util.register_pytree_node_class
 class Torque(_FromFunction):
-    """A torque (N m) of (t), (t, R) or (t, R, ω), three components in the given frame,
-    "body" or "space"; ω is in body components (rad/s)."""
+    """A torque (N m): three numbers, or a function of (t), (t, R) or (t, R, omega) that returns three.
+
+    They are components in the given frame, "body" (as for `multibody.Torque`) or "space". The
+    function is written for one body: R (body to space) and omega (rad/s, body components) behave
+    as arrays of shape (3, 3) and (3,), and a batch is mapped over. Other numbers are given by
+    name: `Torque(lambda t, R, omega, c: -c * omega, c=0.1)`, or in a dictionary, `parameters=`.
+    """
 
     _allowed = ("t", "R", "omega")
     frame: str = "body"
 
-    def __init__(self, fn: Callable[..., Any], *, frame: str = "body", **parameters: Any) -> None:
+    def __init__(self, fn: Any, *, frame: str = "body", parameters: Any = None, **by_keyword: Any) -> None:
         if frame not in ("body", "space"):
             raise InputError(f"frame must be 'body' or 'space'; got {frame!r}")
-        super().__init__(fn, **parameters)
+        if not callable(fn):
+            x, y, z = np.moveaxis(numbers("a Torque is a function or three numbers: it", fn, (3,)), -1, 0)
+            if parameters or by_keyword:
+                given = ", ".join(sorted({**(parameters or {}), **by_keyword}))
+                raise InputError(f"Torque: three numbers take no parameters; got {given}")
+            fn, by_keyword = _constant, {"x": x, "y": y, "z": z}
+        super().__init__(fn, parameters=parameters, **by_keyword)
         self.frame = frame
 
     def _static(self) -> tuple[Any, ...]:
         return (("frame", self.frame),)
 
-    def _plain(self, value: Any) -> Vec3:
-        vector = value if isinstance(value, Vec3) else Vec3(*_three(value))
-        return Vec3(*(jnp.asarray(x, dtype=float) for x in vector))
-
     def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
-        value = self._call(t, R, omega)
-        vector = value if isinstance(value, Vec3) else Vec3(*_three(value))
+        vector = self._call(t, R, omega)
         return vector if self.frame == "body" else R.T @ vector
 
     moment = torque
 
+    def _checked(self, value: Any) -> Vec3:
+        return Vec3(*_three(tuple(value) if isinstance(value, Vec3) else value))
+
     @property
     def uses_omega(self) -> bool:
         return self._arity == 3
+
+
+def _constant(t: Scalar, x: Any, y: Any, z: Any) -> Any:
+    return x, y, z
 
 
 @jax.tree_util.register_dataclass
@@ -289,11 +324,24 @@ class InPrincipalAxes(Load):
 
 
 def _three(value: Any) -> Any:
+    """The components of what a function of a torque returned."""
     if isinstance(value, tuple | list):
-        if len(value) == 3:
-            return value
-        raise InputError(f"a torque has three components; its function returned {len(value)}")
-    array = jnp.asarray(value)
-    if array.shape[-1:] != (3,):
-        raise InputError(f"a torque has three components; its function returned an array of shape {array.shape}")
-    return (array[..., 0], array[..., 1], array[..., 2])
+        if len(value) != 3:
+            raise InputError(f"a torque has three components; its function returned {len(value)}")
+        shapes = [_shape(v) for v in value]
+        if any(shapes):
+            raise InputError(f"a torque has three components, one number each; its function returned shapes {shapes}")
+        return value
+    if _shape(value) != (3,):
+        raise InputError(
+            f"a torque has three components; its function, called for one body, returned {_shape_in_words(value)}"
+        )
+    return value[0], value[1], value[2]
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    return np.shape(jnp.asarray(value) if isinstance(value, tuple | list) else value)
+
+
+def _shape_in_words(value: Any) -> str:
+    return "None" if value is None else f"an array of shape {_shape(value)}"

@@ -7,14 +7,14 @@ derivatives follow by automatic differentiation, for a user's function as for a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any
 
 import jax.numpy as jnp
 
 from polhode.mechanics.checks import InputError, unknown
+from polhode.mechanics.functions import parameters_of
 from polhode.multibody.bodies import GROUND, Body
-from polhode.multibody.tree import Code, Static, tree
+from polhode.multibody.tree import Code, Static, replaced, tree
 from polhode.multibody.view import OfView, View, bodies_used
 
 
@@ -78,6 +78,16 @@ class _FromFunction(Constraint):
     uses: Any
     rheonomic = True
 
+    def __init__(
+        self, fn: Callable[..., Any], name: str, parameters: Mapping[str, Any] | None = None, **by_keyword: Any
+    ) -> None:
+        kind = f"{type(self).__name__} {name!r}"
+        if not callable(fn):
+            raise InputError(f"{kind} needs a function of a view; got {fn!r}")
+        object.__setattr__(self, "fn", fn)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "parameters", parameters_of(kind, fn, parameters, by_keyword))
+
     @property
     def bodies(self) -> tuple[str, ...]:
         return self.uses or ()
@@ -86,11 +96,9 @@ class _FromFunction(Constraint):
         return jnp.atleast_1d(jnp.asarray(self.fn(view, **self.parameters), dtype=float))
 
     def traced(self, names: Sequence[str]) -> Any:
-        return replace(self, fn=OfView.of(self.fn, self.uses, self.parameters))  # type: ignore[type-var]
+        return replaced(self, fn=OfView.of(self.fn, self.uses, self.parameters))
 
     def _bound(self, bodies: Mapping[str, Body], kind: str) -> Any:
-        if not callable(self.fn):
-            raise InputError(f"{type(self).__name__} {self.name!r} needs a function of a view; got {self.fn!r}")
         uses, shape = bodies_used(self._call, tuple(bodies))
         if not uses:
             raise InputError(f"{type(self).__name__} {self.name!r}: its function asks the view for no body")
@@ -99,20 +107,22 @@ class _FromFunction(Constraint):
                 f"{type(self).__name__} {self.name!r}: its function must return a number or a list of numbers; it "
                 f"returned an array of shape {shape}"
             )
-        return replace(self, uses=uses, **{kind: shape[0]})  # type: ignore[type-var]
+        return replaced(self, uses=uses, **{kind: shape[0]})
 
 
 @tree
 class Holonomic(_FromFunction):
     """φ(view) = 0: one number or several (m, rad) of positions, rotations and `view.t`.
 
-    Numbers in `parameters` are passed to the function by name; changing them compiles nothing."""
+    Other numbers that the function takes are given by name: `Holonomic(circle, "wire", radius=2.0)`,
+    or in a dictionary, `parameters={"radius": 2.0}`; changing them compiles nothing."""
 
     fn: Code[Callable[..., Any]]
     name: Static[str]
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any]
     uses: Static[tuple[str, ...] | None] = None
     holonomic: Static[int] = 0
+    __init__ = _FromFunction.__init__
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         return self._bound(bodies, "holonomic")
@@ -123,13 +133,16 @@ class Holonomic(_FromFunction):
 
 @tree
 class Nonholonomic(_FromFunction):
-    """ψ(view) = 0: one number or several (m/s, rad/s), linear or affine in the velocities."""
+    """ψ(view) = 0: one number or several (m/s, rad/s), linear or affine in the velocities.
+
+    Other numbers that the function takes are given by name, as for `Holonomic`."""
 
     fn: Code[Callable[..., Any]]
     name: Static[str]
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any]
     uses: Static[tuple[str, ...] | None] = None
     nonholonomic: Static[int] = 0
+    __init__ = _FromFunction.__init__
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         return self._bound(bodies, "nonholonomic")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -11,9 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.mechanics.checks import InputError, numbers, unknown
+from polhode.mechanics.functions import parameters_of
 from polhode.multibody.arrays import cross, dot, product, skew, turn_back
 from polhode.multibody.bodies import GROUND, Body
-from polhode.multibody.tree import Code, Static, tree
+from polhode.multibody.tree import Code, Static, replaced, tree
 from polhode.multibody.view import OfView, View, bodies_used, frame_of
 
 
@@ -164,6 +165,16 @@ class _OnOne(Applied):
     frame: Any
     parameters: Any
 
+    def _say(self, *, fn: Any, parameters: Any, by_keyword: Mapping[str, Any], **fields: Any) -> None:
+        kind = f"{type(self).__name__} on {fields['body']!r}"
+        if callable(fn):
+            parameters = parameters_of(kind, fn, parameters, by_keyword)
+        elif parameters or by_keyword:
+            given = ", ".join(sorted({**(parameters or {}), **by_keyword}))
+            raise InputError(f"{kind}: three numbers take no parameters; got {given}")
+        for name, value in {**fields, "fn": fn, "parameters": parameters or {}}.items():
+            object.__setattr__(self, name, value)
+
     @property
     def bodies(self) -> tuple[str, ...]:
         return (self.body,)
@@ -175,7 +186,9 @@ class _OnOne(Applied):
             raise InputError(f"{kind} on {self.body!r}: frame must be 'body' or 'space'; got {self.frame!r}")
         if not callable(self.fn):
             value = numbers(f"{kind} on {self.body!r}", self.fn, (3,))
-            return replace(self, fn=_constant, parameters={"value": value})  # type: ignore[type-var]
+            if value.shape != (3,):
+                raise InputError(f"{kind} on {self.body!r} must be 3 numbers; got an array of shape {value.shape}")
+            return replaced(self, fn=_constant, parameters={"value": value})
         _, shape = bodies_used(self._value, tuple(bodies))
         if shape != (3,):
             raise InputError(
@@ -184,7 +197,7 @@ class _OnOne(Applied):
         return self
 
     def traced(self, names: Sequence[str]) -> Applied:
-        return replace(self, fn=OfView.of(self.fn, names, self.parameters))  # type: ignore[type-var]
+        return replaced(self, fn=OfView.of(self.fn, names, self.parameters))
 
     def _value(self, view: View) -> Any:
         return jnp.asarray(self.fn(view, **self.parameters), dtype=float)
@@ -196,17 +209,33 @@ def _constant(view: View, value: Any) -> Any:
 
 @tree
 class Force(_OnOne):
-    """A force (N) of a view, or three numbers, at a point of a body (body axes), in "space" or "body" axes."""
+    """A force (N) at a point of a body: three numbers, or a function of a view that returns three.
+
+    `body` is its name, `at` the point where it acts (m, body axes, from the centre of mass), `frame`
+    says in which axes the three numbers are, "space" or "body". Other numbers that the function takes
+    are given by name: `Force("cart", lambda view, k: -k * view.position("cart"), k=30.0)`, or in a
+    dictionary, `parameters={"k": 30.0}`; changing them compiles nothing."""
 
     body: Static[str]
     fn: Code[Any]
-    at: Any = (0.0, 0.0, 0.0)
-    frame: Static[str] = "space"
-    parameters: dict[str, Any] = field(default_factory=dict)
+    at: Any
+    frame: Static[str]
+    parameters: dict[str, Any]
+
+    def __init__(
+        self,
+        body: str,
+        fn: Any,
+        at: Any = (0.0, 0.0, 0.0),
+        frame: str = "space",
+        parameters: Mapping[str, Any] | None = None,
+        **by_keyword: Any,
+    ) -> None:
+        self._say(body=body, fn=fn, at=at, frame=frame, parameters=parameters, by_keyword=by_keyword)
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
         bound: Any = super().bind(bodies)
-        return replace(bound, at=numbers(f"Force on {self.body!r}: at", self.at, (3,)))
+        return replaced(bound, at=numbers(f"Force on {self.body!r}: at", self.at, (3,)))
 
     def loads(self, view: View) -> list[tuple[Any, Any]]:
         value = self._value(view)
@@ -217,12 +246,26 @@ class Force(_OnOne):
 
 @tree
 class Torque(_OnOne):
-    """A torque (N m) of a view, or three numbers, in "body" or "space" axes."""
+    """A torque (N m) on a body: three numbers, or a function of a view that returns three.
+
+    `body` is its name, `frame` says in which axes the three numbers are, "body" (as for the `Torque`
+    of one body) or "space". Other numbers that the function takes are given by name, or in a
+    dictionary, `parameters=`; changing them compiles nothing."""
 
     body: Static[str]
     fn: Code[Any]
-    frame: Static[str] = "body"
-    parameters: dict[str, Any] = field(default_factory=dict)
+    frame: Static[str]
+    parameters: dict[str, Any]
+
+    def __init__(
+        self,
+        body: str,
+        fn: Any,
+        frame: str = "body",
+        parameters: Mapping[str, Any] | None = None,
+        **by_keyword: Any,
+    ) -> None:
+        self._say(body=body, fn=fn, frame=frame, parameters=parameters, by_keyword=by_keyword)
 
     def loads(self, view: View) -> list[tuple[Any, Any]]:
         value = self._value(view)
@@ -231,12 +274,21 @@ class Torque(_OnOne):
 
 @tree
 class Potential(Applied):
-    """An energy U(view) in J; forces are -dU along displacements in space and rotations in body axes."""
+    """An energy U(view) in J; forces are -dU along displacements in space and rotations in body axes.
+
+    Other numbers that the function takes are given by name: `Potential(lambda view, k: ..., k=30.0)`,
+    or in a dictionary, `parameters={"k": 30.0}`; changing them compiles nothing."""
 
     fn: Code[Callable[..., Any]]
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, Any]
     uses: Static[tuple[str, ...]] = ()
     conservative = True
+
+    def __init__(self, fn: Callable[..., Any], parameters: Mapping[str, Any] | None = None, **by_keyword: Any) -> None:
+        if not callable(fn):
+            raise InputError(f"Potential needs a function of a view; got {fn!r}")
+        object.__setattr__(self, "fn", fn)
+        object.__setattr__(self, "parameters", parameters_of("Potential", fn, parameters, by_keyword))
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -248,10 +300,10 @@ class Potential(Applied):
             raise InputError(
                 f"the function of a Potential must return one number; it returned an array of shape {shape}"
             )
-        return replace(self, uses=uses)
+        return replaced(self, uses=uses)
 
     def traced(self, names: Sequence[str]) -> Applied:
-        return replace(self, fn=OfView.of(self.fn, self.uses, self.parameters))
+        return replaced(self, fn=OfView.of(self.fn, self.uses, self.parameters))
 
     def energy(self, view: View) -> Any:
         return jnp.asarray(self.fn(view, **self.parameters), dtype=float)

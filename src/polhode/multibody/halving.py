@@ -65,7 +65,7 @@ class Halving(Method):
 
         first = (start, none, jnp.asarray(0), jnp.asarray(1), jnp.asarray(0))
         now, report, _, parts, spent = lax.while_loop(unfinished, one, first)
-        now = replace(now, halvings=start.halvings + (parts - 1.0))
+        now = replace(now, halvings=start.halvings + (parts > 1))
         return Step(now, Report(report.converged, spent, report.error), parts)
 
 

@@ -23,7 +23,7 @@ class State:
     multipliers: Any  # (k,) the classical multipliers, half a step back: constraint forces (N, N m)
     mu: Any  # (k,) the paper's μ; M̄μ accumulates the impulse of the rows
     lam: Any  # (k,) λ, the integral of μ
-    halvings: Any = 0.0  # parts beyond one that halved steps took so far
+    halvings: Any = 0.0  # steps so far that were halved, into however many parts
 
     @property
     def rotations(self) -> Any:

@@ -4,6 +4,7 @@ are its numbers."""
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import sys
 from collections.abc import Mapping
@@ -75,3 +76,11 @@ def _mark(annotation: Any, names: Mapping[str, Any], field: str) -> Any:
                 "where the class is"
             ) from error
     return next((m for m in (Static, Code) if m.__metadata__ == getattr(annotation, "__metadata__", None)), None)
+
+
+def replaced(x: T, **changes: Any) -> T:
+    """The same with some fields changed, those too that no user gives, so that no constructor checks them again."""
+    new = copy.copy(x)
+    for name, value in changes.items():
+        object.__setattr__(new, name, value)
+    return new

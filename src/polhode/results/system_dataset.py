@@ -30,7 +30,12 @@ def dataset_of(run: SystemRun) -> xarray.Dataset:
             ),
             "velocity": variable(vector, run.velocities, "m/s", "of the centre of mass, space axes"),
             "omega": variable(vector, run.omegas, "rad/s", "angular velocity, body axes"),
-            "force": variable(("t", "row"), run.multipliers, "N or N m", "of each constraint row, half a step back"),
+            "force": variable(
+                ("t", "row"),
+                run.multipliers,
+                "N or N m",
+                "of each constraint row, half a step back; the first at the start",
+            ),
             "kinetic": variable(("t",), run.kinetic, "J", "kinetic energy"),
             "potential": variable(("t",), run.potential, "J", "potential energy"),
             "energy": variable(("t",), run.energy, "J", "total energy"),

@@ -70,7 +70,8 @@ class SystemRun:
 
     @property
     def multipliers(self) -> np.ndarray:
-        """Forces (N) and torques (N m) of the constraint rows, half a step before each sample; 0 at the start."""
+        """Forces (N) and torques (N m) of the constraint rows, half a step before each sample; in the first sample
+        those of the start itself, from its accelerations."""
         return self._kept("multipliers")
 
     @property
@@ -97,7 +98,7 @@ class SystemRun:
 
     @property
     def halvings(self) -> int:
-        """How many steps were halved because their equations were not solved whole."""
+        """How many steps were halved, into however many parts, because their equations were not solved whole."""
         return int(self._kept("halvings")[-1])
 
     @property

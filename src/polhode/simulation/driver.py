@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,7 @@ import jax
 import numpy as np
 import psutil
 
+from polhode._notices import warn
 from polhode._programs import Traced
 from polhode.mechanics import InputError
 from polhode.mechanics.checks import positive, whole
@@ -55,7 +55,7 @@ class Plan:
         h = positive("step", step)
         total, notice = count_steps(h, until, steps)
         if notice:
-            warnings.warn(notice, stacklevel=5)
+            warn(notice)
         return cls(h, total, whole("every", every, 1))
 
     def next(self, done: int, budget: int, capacity: int) -> tuple[int, int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 
+from polhode._notices import warn
 from polhode._programs import stored
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
@@ -64,11 +64,10 @@ def _warn_of_twist(system: System, state: State) -> None:
     omega = system.omega(state.momentum)
     twist = np.abs(n.dot(omega)).max()
     if twist > 1e-12 * np.max(omega.norm()):
-        warnings.warn(
+        warn(
             f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: em "
             "will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will drop it "
-            "in the first step. Give ω · d3 = 0",
-            stacklevel=4,
+            "in the first step. Give ω · d3 = 0"
         )
 
 
@@ -95,8 +94,8 @@ def _as_it_is_now(load: Load | None, shape: tuple[int, ...]) -> Load | None:
     except Exception as error:  # anything the user's function may raise while JAX traces it
         raise InputError(
             f"the function of the load failed: {type(error).__name__}: {str(error).strip().splitlines()[0]}. It is "
-            "given R as a Mat3 of JAX numbers (R[2, 2], R[:, 2]; R.array for a matrix): use jax.numpy, not numpy or "
-            "math, and jax.numpy.where instead of `if`; a Potential returns one number"
+            "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces: use "
+            "jax.numpy, not numpy or math, and jax.numpy.where instead of `if`; a Potential returns one number"
         ) from error
 
 

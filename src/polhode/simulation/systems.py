@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._notices import warn
 from polhode._programs import stored
+from polhode.mechanics import InputError
 from polhode.multibody import MultibodyMethod, System, consistent_start
 from polhode.multibody.assembly import singularities
+from polhode.multibody.extent import too_far
 from polhode.multibody.start import Correction
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
@@ -33,11 +35,13 @@ def _sample(method: MultibodyMethod, system: System, state: Any, t: Any) -> Any:
 
 
 def move(system: System, method: MultibodyMethod, plan: Plan, *, progress: bool | None) -> SystemTrajectory:
-    """The motion of `system` from the start its bodies give, made consistent with its constraints."""
+    """The motion of `system` from the start its bodies give, which may be a little off its constraints."""
     state, correction = consistent_start(system)
     changed = max((float(abs(part).max()) for part in correction.parts if part.size), default=0.0)
     if changed > _TOLD:
-        warnings.warn(f"the start was made consistent with its constraints: {correction}", stacklevel=4)
+        if (why := too_far(system, correction)) is not None:
+            raise InputError(why)
+        warn(f"the start was made consistent with its constraints: {correction}")
     numbers, state = as_arrays(system.bare(observed=True)), as_arrays(state)
     state = as_arrays(method.begin(numbers, state))
     samples = integrate(

@@ -5,7 +5,6 @@ Kreiss & Ortiz (2014); Gebhardt & Romero (2020), appendix A. No exact solution i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode._notices import warn
 from polhode.api import simulate
 from polhode.mechanics import InputError
 from polhode.mechanics.checks import positive, unknown, whole
@@ -108,7 +108,7 @@ def quotient(
     found: dict[int, np.ndarray] = {}
     steps, notice = count_steps(h, until, None)
     if notice:
-        warnings.warn(notice, stacklevel=2)
+        warn(notice)
 
     def run(k: int) -> Run:
         return simulate(

@@ -1,0 +1,38 @@
+"""Functions of the user's own and the numbers passed to them by name: checked alike for one body and for systems."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from polhode.mechanics.checks import InputError, nearest
+
+
+def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords and the dictionary `parameters=` together; an error names one that the function does not take."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{kind}: parameters must be a dictionary of names and numbers; got {given!r}")
+    both = set(given or ()) & set(by_keyword)
+    if both:
+        raise InputError(
+            f"{kind}: {', '.join(sorted(both))} is given both as a keyword and in parameters; give it once"
+        )
+    parameters = {**(given or {}), **by_keyword}
+    known = _parameters(fn)
+    if known is None or any(p.kind is p.VAR_KEYWORD for p in known):
+        return parameters
+    names = [p.name for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    for name in parameters:
+        if name not in names:
+            raise InputError(
+                f"{kind}: its function takes no {name!r}{nearest(name, names)} It takes ({', '.join(names)})"
+            )
+    return parameters
+
+
+def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    try:
+        return list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):  # some functions of numpy and JAX have no signature
+        return None

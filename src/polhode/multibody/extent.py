@@ -1,0 +1,47 @@
+"""How large a system is and how fast it moves, to judge by what a start had to be changed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polhode.multibody.bodies import GROUND
+from polhode.multibody.start import Correction
+from polhode.multibody.system import System
+
+_SHIFT, _TURN, _SPEED = 1e-3, 1e-2, 1e-3  # of the extent; rad; of the speeds
+
+
+def extent(system: System) -> float:
+    """The largest length in a system (m), wherever in space it is: between bodies, from a body to a joint or a
+    contact, or its radius of gyration."""
+    r = np.asarray(system.start.positions)
+    gyration = np.sqrt(np.trace(np.asarray(system.inertias), axis1=-2, axis2=-1) / 2 / np.asarray(system.masses))
+    lengths = [*gyration, float(np.linalg.norm(r - r[0], axis=-1).max())]
+    for group in system.groups:
+        for name, side in (("at_a", "a"), ("at_b", "b"), ("at", "body"), ("radius", "body"), ("length", "b")):
+            value = getattr(group.kind, name, None)
+            if value is not None and getattr(group.kind, side, GROUND) != GROUND:
+                lengths.append(float(np.linalg.norm(np.atleast_2d(np.asarray(value).T).T, axis=-1).max()))
+    return max(lengths)
+
+
+def too_far(system: System, change: Correction) -> str | None:
+    """Why a start is too far from its constraints to be mended without being asked for; None if it is near."""
+    size = extent(system)
+    v, omega = np.asarray(system.start.velocities), np.asarray(system.start.omegas)
+    speed = max(_longest(v), size * _longest(omega))
+    moved, turned = _longest(change.shift), _longest(change.turn)
+    changed = max(_longest(change.velocity), size * _longest(change.omega))
+    if moved <= _SHIFT * size and turned <= _TURN and changed <= _SPEED * speed:
+        return None
+    return (
+        f"the start does not fulfil its constraints, and is too far from that to be mended without being asked:\n"
+        f"{change}\nWithout being asked bodies are moved by at most {_SHIFT:g} of the size of the system, {size:.3g} m,"
+        f" turned by {_TURN:g} rad, and given other velocities by {_SPEED:g} of the speeds, {speed:.3g} m/s. Start the "
+        "bodies where the constraints hold, with velocities that fulfil them; or accept the changes above: "
+        "simulate(system.replaced(start=mb.consistent_start(system)[0]), ...)"
+    )
+
+
+def _longest(vectors: np.ndarray) -> float:
+    return float(np.linalg.norm(vectors, axis=-1).max())
