@@ -18,8 +18,10 @@ import pytest
 from jax import export
 
 import polhode as ph
+from polhode import multibody as mb
 from polhode._programs import NamelessError, Stored, files, names, stored, traced
 from polhode.algebra import Vec3
+from polhode.methods import all_methods
 from polhode.problems import problem_of
 from polhode.simulation import loop, rotation
 
@@ -286,3 +288,15 @@ def test_a_callback_is_like_nothing_but_itself() -> None:
     (one, _), (other, _) = traced(load, 1.0), traced(load, 1.0)
     assert one != other
     assert not one.nameable
+
+
+def test_what_is_ours_has_a_name() -> None:
+    """All that is compiled, and every method but the one that calls back to Python."""
+    for function in sys.modules["polhode._programs.stored"]._ALL:
+        if function._fn.__module__.startswith("polhode"):
+            names.add(hashlib.sha256(), function._fn)
+    for method in (*all_methods().values(), *mb.multibody_methods().values()):
+        if method.name != "three-field-sparse":
+            names.add(hashlib.sha256(), method)
+    with pytest.raises(NamelessError):
+        names.add(hashlib.sha256(), mb.ThreeFieldSparse())

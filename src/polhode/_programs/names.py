@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 _KNOWN = ("polhode", "jax", "jaxlib", "numpy", "builtins", "math", "functools", "operator")
+PjitFunction = type(jax.jit(len))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
@@ -33,11 +34,12 @@ def same_everywhere(x: Any) -> bool:
 def is_from(x: Any, *packages: str) -> bool:
     """Whether x, a class or a function, is what a module of these packages calls by its name. What says so of
     itself may have been made elsewhere, as functions made by `exec` are in 'builtins'."""
-    module = sys.modules.get(getattr(x, "__module__", None) or "")
+    function = isinstance(x, types.FunctionType)
+    module = sys.modules.get((x.__globals__.get("__name__") if function else getattr(x, "__module__", None)) or "")
     if module is None or module.__name__.split(".")[0] not in packages:
         return False
-    if isinstance(x, types.FunctionType):  # lambdas and inner functions too
-        return x.__globals__ is vars(module) and module.__name__ != "builtins"
+    if function:  # lambdas, inner functions and wrappers too
+        return x.__globals__ is vars(module)
     found: Any = module
     for part in x.__qualname__.split("."):
         found = getattr(found, part, None)
@@ -81,6 +83,8 @@ def add(h: Any, x: Any) -> None:
         add(h, x.cell_contents)
     elif kind is partial:
         add(h, (x.func, x.args, x.keywords))
+    elif isinstance(x, PjitFunction):
+        add(h, x.__wrapped__)
     elif kind is types.MethodType:
         add(h, (x.__self__, x.__func__))
     elif not is_from(x if hasattr(x, "__qualname__") else kind, *_KNOWN):

@@ -114,7 +114,8 @@ class Stored:
         """Traced now, compiled if it never came out like this before."""
         lowered = self._jit(flat).trace(*leaves).lower()
         text = lowered.as_text()
-        name = hashlib.sha256(text.encode()).hexdigest()
+        shapes = [(x.shape, str(x.dtype)) for x in leaves]  # those too that the text does without
+        name = hashlib.sha256(f"{shapes} {text}".encode()).hexdigest()
         compiled = self._known.get(name) or lowered.compile()
         if "callback" not in text:  # of which the text says no more than an address
             self._known[name] = compiled
