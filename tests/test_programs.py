@@ -295,7 +295,8 @@ def test_what_is_ours_has_a_name() -> None:
     for function in sys.modules["polhode._programs.stored"]._ALL:
         if function._fn.__module__.startswith("polhode"):
             names.add(hashlib.sha256(), function._fn)
-    for method in (*all_methods().values(), *mb.multibody_methods().values()):
+    every: list[Any] = [*all_methods().values(), *mb.multibody_methods().values()]
+    for method in every:
         if method.name != "three-field-sparse":
             names.add(hashlib.sha256(), method)
     with pytest.raises(NamelessError):

@@ -84,7 +84,7 @@ def add(h: Any, x: Any) -> None:
     elif kind is partial:
         add(h, (x.func, x.args, x.keywords))
     elif isinstance(x, PjitFunction):
-        add(h, x.__wrapped__)
+        add(h, vars(x)["__wrapped__"])
     elif kind is types.MethodType:
         add(h, (x.__self__, x.__func__))
     elif not is_from(x if hasattr(x, "__qualname__") else kind, *_KNOWN):
