@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from polhode.mechanics.checks import InputError, nearest
@@ -36,3 +37,19 @@ def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
         return list(inspect.signature(fn).parameters.values())
     except (TypeError, ValueError):  # some functions of numpy and JAX have no signature
         return None
+
+
+@contextmanager
+def failures_named(what: str, given: str) -> Iterator[None]:
+    """Whatever a user's function raises while JAX traces it, as a sentence: of what it is the function, and how it
+    is called, "given ..."."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        said = (str(error).strip().splitlines() or [""])[0]
+        raise InputError(
+            f"the function of {what} failed: {type(error).__name__}{': ' if said else ''}{said.rstrip('.')}. It is "
+            f"{given}: use jax.numpy, not numpy or math, and jax.numpy.where instead of `if`"
+        ) from error

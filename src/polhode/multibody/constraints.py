@@ -92,7 +92,7 @@ class _FromFunction(Constraint):
         return jnp.atleast_1d(jnp.asarray(self.fn(view, **self.parameters), dtype=float))
 
     def _bound(self, bodies: Mapping[str, Body], kind: str) -> Any:
-        uses, shape = bodies_used(self._call, tuple(bodies))
+        uses, shape = bodies_used(self._call, tuple(bodies), f"{type(self).__name__} {self.name!r}")
         if not uses:
             raise InputError(f"{type(self).__name__} {self.name!r}: its function asks the view for no body")
         if len(shape) != 1:
@@ -128,7 +128,7 @@ class Holonomic(_FromFunction):
 class Nonholonomic(_FromFunction):
     """ψ(view) = 0: one number or several (m/s, rad/s), linear or affine in the velocities.
 
-    Other numbers that the function takes are given by name, as for `Holonomic`."""
+    Other numbers that the function takes are given by name or as `parameters`, as for `Holonomic`."""
 
     fn: Static[Callable[..., Any]]
     name: Static[str]

@@ -7,7 +7,7 @@ names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in bod
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -27,6 +27,8 @@ from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
 from polhode.multibody.tree import Static, tree
 from polhode.multibody.view import View, bodies_used, frame_of
+
+_KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}
 
 
 @tree
@@ -76,6 +78,7 @@ class System:
         ground: Plane | None = None,
         up: str = "z",
     ) -> None:
+        bodies = _each("bodies", bodies, Body)
         named = _named(bodies)
         applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
         bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
@@ -153,10 +156,12 @@ def _rows_at_start(system: System) -> Any:
 def _check_functions(
     what: str, given: Mapping[str, Any] | None, shape: tuple[int, ...], names: tuple[str, ...]
 ) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{what}s must be a dictionary of names and functions of a view; got {given!r}")
     for name, fn in (given or {}).items():
         if not callable(fn):
             raise InputError(f"{what} {name!r} must be a function of a view; got {fn!r}")
-        _, found = bodies_used(fn, names)
+        _, found = bodies_used(fn, names, f"{what} {name!r}")
         if found != shape:
             wanted = "one number" if shape == () else "a point, three numbers"
             raise InputError(f"{what} {name!r} must return {wanted}; its function returned shape {found}")
@@ -165,9 +170,6 @@ def _check_functions(
 def _named(bodies: Sequence[Body]) -> dict[str, Body]:
     if not bodies:
         raise InputError("a system needs at least one body")
-    for body in bodies:
-        if not isinstance(body, Body):
-            raise InputError(f"bodies must be a list of multibody.Body; got {body!r}")
     named = {body.name: body for body in bodies}
     if len(named) < len(bodies):
         names = [body.name for body in bodies]
@@ -176,11 +178,17 @@ def _named(bodies: Sequence[Body]) -> dict[str, Body]:
     return named
 
 
-def _each(what: str, items: Sequence[Any], kind: type) -> Sequence[Any]:
-    for item in items:
+def _each(what: str, items: Sequence[Any], kind: type) -> tuple[Any, ...]:
+    """As a tuple, each looked at."""
+    if isinstance(items, kind):
+        raise InputError(f"{what} must be a list, also of one: {what}=[...]; got {type(items).__name__} alone")
+    if not isinstance(items, Iterable) or isinstance(items, str | Mapping):
+        raise InputError(f"{what} must be a list; got {items!r}")
+    made = tuple(items)
+    for item in made:
         if not isinstance(item, kind):
-            raise InputError(f"{what} must be a list of {kind.__name__.lower()}s of polhode.multibody; got {item!r}")
-    return items
+            raise InputError(f"{what} must be a list of {_KINDS[kind]} of polhode.multibody; got {item!r}")
+    return made
 
 
 def _turning(constraints: list[Constraint], forces: Sequence[Applied], names: tuple[str, ...]) -> list[Constraint]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
 import jax
@@ -12,14 +12,14 @@ T = TypeVar("T")
 Static = Annotated[T, "static"]
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def tree(cls: type[T]) -> type[T]:
     """A frozen dataclass registered as a pytree. Changing a number compiles nothing anew;
     changing a static field (a name, a function, a count) does."""
     made: Any = dataclass(frozen=True)(cls)
     static = [f.name for f in fields(made) if str(f.type).startswith("Static[")]
     data = [f.name for f in fields(made) if f.name not in static]
-    if "__init__" not in cls.__dict__:
+    if "__init__" not in cls.__dict__ and all(f.init for f in fields(made)):
         return jax.tree_util.register_dataclass(made, data, static)
 
     def flatten(x: Any) -> Any:
@@ -30,7 +30,7 @@ def tree(cls: type[T]) -> type[T]:
         return [(jax.tree_util.GetAttrKey(n), leaf) for n, leaf in zip(data, leaves, strict=True)], aux
 
     def unflatten(aux: Any, leaves: Any) -> Any:
-        x = object.__new__(made)  # a constructor that checks its arguments is for users, not for traced numbers
+        x = object.__new__(made)  # a constructor checks what users give, and knows nothing of the rest
         for name, value in zip((*data, *static), (*leaves, *aux), strict=True):
             object.__setattr__(x, name, value)
         return x

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from polhode.algebra import Mat3, Vec3
 from polhode.mechanics.checks import InputError, unknown
+from polhode.mechanics.functions import failures_named
 from polhode.multibody.bodies import GROUND
 
 
@@ -124,8 +125,8 @@ def _array(v: Vec3) -> Any:
     return jnp.stack([jnp.asarray(x, dtype=float) for x in v])
 
 
-def bodies_used(fn: Callable[[View], Any], names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
-    """The bodies that a function asks for, and the shape of what it returns, from one abstract call."""
+def bodies_used(fn: Callable[[View], Any], names: Sequence[str], what: str) -> tuple[tuple[str, ...], Any]:
+    """The bodies that the function of `what` asks for, and the shape of what it returns, from one abstract call."""
     used: tuple[str, ...] = ()
 
     def call(r: Any, R: Any, u: Any, t: Any) -> Any:
@@ -136,5 +137,6 @@ def bodies_used(fn: Callable[[View], Any], names: Sequence[str]) -> tuple[tuple[
         return jnp.asarray(value, dtype=float)
 
     shapes = [jax.ShapeDtypeStruct(shape, float) for shape in ((3,), (3, 3), (6,), ())]
-    out = jax.eval_shape(call, *shapes)
+    with failures_named(what, "given a view, which answers with arrays that JAX traces"):
+        out = jax.eval_shape(call, *shapes)
     return used, out.shape

@@ -13,6 +13,7 @@ from polhode._programs import stored
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
 from polhode.mechanics.checks import numbers
+from polhode.mechanics.functions import failures_named
 from polhode.mechanics.loads import Load
 from polhode.methods import Method
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
@@ -86,16 +87,9 @@ def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, A
 
 def _look_at_load(method: Method, system: System, state: State) -> None:
     """Before the run: does the load give usable numbers?"""
-    try:
+    given = "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces"
+    with failures_named("the load", given):
         potential, torque, _ = jax.device_get(_probe(method, system, state, 0.0))
-    except InputError:
-        raise
-    except Exception as error:  # anything the user's function may raise while JAX traces it
-        raise InputError(
-            f"the function of the load failed: {type(error).__name__}: {str(error).strip().splitlines()[0]}. It is "
-            "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces: use "
-            "jax.numpy, not numpy or math, and jax.numpy.where instead of `if`; a Potential returns one number"
-        ) from error
     shape = np.shape(state.momentum.x)
     if np.shape(potential) not in ((), shape):
         raise InputError(
