@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import jax
+import numpy as np
+
 from polhode.mechanics.checks import InputError, nearest
 
 
@@ -20,6 +23,10 @@ def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Map
             f"{kind}: {', '.join(sorted(both))} is given both as a keyword and in parameters; give it once"
         )
     parameters = {**(given or {}), **by_keyword}
+    for name, value in parameters.items():
+        for leaf in jax.tree.leaves(value):
+            if not isinstance(leaf, jax.Array):
+                _number(f"{kind}: parameter {name!r}", leaf)
     known = _parameters(fn)
     if known is None or any(p.kind is p.VAR_KEYWORD for p in known):
         return parameters
@@ -30,6 +37,13 @@ def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Map
                 f"{kind}: its function takes no {name!r}{nearest(name, names)} It takes ({', '.join(names)})"
             )
     return parameters
+
+
+def _number(what: str, value: Any) -> None:
+    try:
+        np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be numbers; got {value!r}. What is none belongs into the function") from error
 
 
 def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
