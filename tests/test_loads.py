@@ -127,6 +127,8 @@ def test_what_a_torque_may_return() -> None:
                 ph.Torque(bad).torque(0.0, R, w)
         with pytest.raises(InputError, match="one number for each body"):
             ph.Potential(lambda R: jnp.ones(7) * R[2, 2]).energy(0.0, R)
+    with pytest.raises(InputError, match="numbers that differ from member to member of a batch are parameters"):
+        ph.Potential(lambda R: np.ones(3) * R[2, 2]).energy(0.0, _attitude_and_omega(4, (3,))[0])
 
 
 def test_parameters_of_all_and_of_each_member() -> None:
@@ -142,6 +144,35 @@ def test_parameters_of_all_and_of_each_member() -> None:
     R, w = _attitude_and_omega(5, (3, 1))
     got = ph.Torque(lambda t, R, w, c: c * w, c=each[:, None]).torque(0.0, R, w).array
     np.testing.assert_allclose(got, each[:, None, None] * w.array, rtol=1e-15)
+
+
+def test_vectors_of_users_mix_with_those_of_functions() -> None:
+    R, w = _attitude_and_omega(8, ())
+    v: Any = as_array(w)
+    A: Any = as_array(R)
+    c: Any = Vec3.of(C)
+    for got, wanted in (
+        (Mat3.of(M) @ v @ C, M @ w.array @ C),
+        (Mat3.of(M) @ A @ C, M @ R.array @ C),
+        (Mat3.of(M) * v, M * w.array),
+        (Vec3.of(C) + v, C + w.array),
+        (Vec3.of(C) - v * Vec3.of(C), C - w.array * C),
+        (v.cross(Vec3.of(C)), np.cross(w.array, C)),
+        (Vec3.of(C).cross(v), np.cross(C, w.array)),
+    ):
+        np.testing.assert_allclose(np.asarray(got), wanted, atol=1e-14)
+    for nonsense in (lambda: c * c, lambda: Mat3.of(M) * Mat3.of(M), lambda: 1.0 / c):
+        with pytest.raises(TypeError):
+            nonsense()
+
+
+def test_time_with_a_default_is_the_time() -> None:
+    """Left out, a potential that depends on time would be taken for one that does not."""
+    R, _ = _attitude_and_omega(9, ())
+    load = ph.Potential(lambda R, t=0.0, scale=2.0: scale * t * R[2, 2])
+    assert float(load.energy(3.0, R)) == pytest.approx(6.0 * R.m33)
+    assert not load.conservative
+    assert ph.Potential(lambda R, scale=2.0: scale * R[2, 2]).conservative
 
 
 def test_truth_of_a_vector_is_refused_and_hashing_too() -> None:
@@ -194,3 +225,6 @@ def test_parameters_are_given_alike(kind: Callable[..., Any]) -> None:
         kind(k=3.0, parameters={"k": 3.0})
     with pytest.raises(InputError, match="must be a dictionary"):
         kind(parameters=3.0)
+    for no_number in ("steel", 1j, len):
+        with pytest.raises(InputError, match="parameter 'k' must be numbers"):
+            kind(k=no_number)

@@ -72,11 +72,15 @@ class Vec3:
         return Vec3(-self.x, -self.y, -self.z)
 
     def __mul__(self, s: Scalar) -> Vec3:
+        if isinstance(s, Vec3 | Mat3):
+            return NotImplemented
         return Vec3(self.x * s, self.y * s, self.z * s)
 
     __rmul__ = __mul__
 
     def __truediv__(self, s: Scalar) -> Vec3:
+        if isinstance(s, Vec3 | Mat3):
+            return NotImplemented
         return Vec3(self.x / s, self.y / s, self.z / s)
 
     def scale(self, other: Vec3) -> Vec3:
@@ -190,11 +194,15 @@ class Mat3:
         return Mat3(*(-a for a in self.entries))
 
     def __mul__(self, s: Scalar) -> Mat3:
+        if isinstance(s, Vec3 | Mat3):
+            return NotImplemented
         return Mat3(*(a * s for a in self.entries))
 
     __rmul__ = __mul__
 
     def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Vec3 | Mat3) and type(other) not in (Vec3, Mat3):
+            return NotImplemented  # components that behave as arrays know their own product
         if isinstance(other, Vec3):
             return Vec3(*(self.row(i).dot(other) for i in range(3)))
         if isinstance(other, Mat3):

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+
+import jax
+import numpy as np
 
 from polhode.mechanics.checks import InputError, nearest
 
@@ -19,6 +23,10 @@ def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Map
             f"{kind}: {', '.join(sorted(both))} is given both as a keyword and in parameters; give it once"
         )
     parameters = {**(given or {}), **by_keyword}
+    for name, value in parameters.items():
+        for leaf in jax.tree.leaves(value):
+            if not isinstance(leaf, jax.Array):
+                _number(f"{kind}: parameter {name!r}", leaf)
     known = _parameters(fn)
     if known is None or any(p.kind is p.VAR_KEYWORD for p in known):
         return parameters
@@ -31,8 +39,31 @@ def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Map
     return parameters
 
 
+def _number(what: str, value: Any) -> None:
+    try:
+        np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be numbers; got {value!r}. What is none belongs into the function") from error
+
+
 def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
     try:
         return list(inspect.signature(fn).parameters.values())
     except (TypeError, ValueError):  # some functions of numpy and JAX have no signature
         return None
+
+
+@contextmanager
+def failures_named(what: str, given: str) -> Iterator[None]:
+    """Whatever a user's function raises while JAX traces it, as a sentence: of what it is the function, and how it
+    is called, "given ..."."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        said = (str(error).strip().splitlines() or [""])[0]
+        raise InputError(
+            f"the function of {what} failed: {type(error).__name__}{': ' if said else ''}{said.rstrip('.')}. It is "
+            f"{given}: use jax.numpy, not numpy or math, and jax.numpy.where instead of `if`"
+        ) from error

@@ -121,7 +121,13 @@ class _FromFunction(Load):
                 f"the function of a {kind} takes ({', '.join(self._allowed)}), or the first few of them, and the "
                 f"parameters given by name; this one takes ({', '.join(p.name for p in arguments)})"
             )
-        return min(len(arguments), len(self._allowed)) if least == 0 else least
+        if least == 0:
+            return min(len(arguments), len(self._allowed))
+        for argument, name in zip(arguments[least:], self._allowed[least:], strict=False):
+            if argument.name != name:
+                break
+            least += 1  # has a default, but is what it is called
+        return least
 
     def _call(self, *values: Any) -> Any:
         if isinstance(self.fn, TracedFunction):
@@ -344,4 +350,6 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 def _shape_in_words(value: Any) -> str:
-    return "None" if value is None else f"an array of shape {_shape(value)}"
+    if _shape(value) == ():
+        return repr(value)
+    return f"an array of shape {_shape(value)}; numbers that differ from member to member of a batch are parameters"

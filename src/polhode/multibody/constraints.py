@@ -96,10 +96,19 @@ class _FromFunction(Constraint):
         return jnp.atleast_1d(jnp.asarray(self.fn(view, **self.parameters), dtype=float))
 
     def traced(self, names: Sequence[str]) -> Any:
-        return replaced(self, fn=OfView.of(self.fn, self.uses, self.parameters))
+        def rows(view: View, **parameters: Any) -> Any:
+            return jnp.atleast_1d(jnp.asarray(self.fn(view, **parameters), dtype=float))
+
+        fn = self.fn if isinstance(self.fn, OfView) else rows
+        shape = (self.holonomic + self.nonholonomic,)
+        return replaced(self, fn=OfView.of(self._what, fn, self.uses, self.parameters, shape))
+
+    @property
+    def _what(self) -> str:
+        return f"{type(self).__name__} {self.name!r}"
 
     def _bound(self, bodies: Mapping[str, Body], kind: str) -> Any:
-        uses, shape = bodies_used(self._call, tuple(bodies))
+        uses, shape = bodies_used(self._call, tuple(bodies), self._what)
         if not uses:
             raise InputError(f"{type(self).__name__} {self.name!r}: its function asks the view for no body")
         if len(shape) != 1:
@@ -135,7 +144,7 @@ class Holonomic(_FromFunction):
 class Nonholonomic(_FromFunction):
     """ψ(view) = 0: one number or several (m/s, rad/s), linear or affine in the velocities.
 
-    Other numbers that the function takes are given by name, as for `Holonomic`."""
+    Other numbers that the function takes are given by name or as `parameters`, as for `Holonomic`."""
 
     fn: Code[Callable[..., Any]]
     name: Static[str]

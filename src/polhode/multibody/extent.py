@@ -36,8 +36,8 @@ def too_far(system: System, change: Correction) -> str | None:
         return None
     return (
         f"the start does not fulfil its constraints, and is too far from that to be mended without being asked:\n"
-        f"{change}\nWithout being asked bodies are moved by at most {_SHIFT:g} of the size of the system, {size:.3g} m,"
-        f" turned by {_TURN:g} rad, and given other velocities by {_SPEED:g} of the speeds, {speed:.3g} m/s. Start the "
+        f"{change}\nNo body is moved by more than {_SHIFT:g} of the size of the system, {size:.3g} m, turned by more "
+        f"than {_TURN:g} rad or given a velocity other by {_SPEED:g} of the speeds, {speed:.3g} m/s. Start the "
         "bodies where the constraints hold, with velocities that fulfil them; or accept the changes above: "
         "simulate(system.replaced(start=mb.consistent_start(system)[0]), ...)"
     )

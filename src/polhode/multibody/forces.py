@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field
 from typing import Any
 
 import jax
@@ -54,11 +54,13 @@ class Applied:
 
 @tree
 class Gravity(Applied):
-    """A uniform field g (m/s², space axes) on every body: U = -Σ m g · r."""
+    """A uniform field on every body: U = -Σ m g · r.
+
+    g  m/s², space axes"""
 
     g: Any = (0.0, 0.0, -9.81)
-    masses: Any = None
-    uses: Static[tuple[str, ...]] = ()
+    masses: Any = field(default=None, init=False, repr=False)
+    uses: Static[tuple[str, ...]] = field(default=(), init=False, repr=False)
     conservative = True
     constant = True
 
@@ -68,7 +70,7 @@ class Gravity(Applied):
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
         masses = np.array([body.mass for body in bodies.values()], dtype=float)
-        return replace(self, g=numbers("gravity", self.g, (3,)), masses=masses, uses=tuple(bodies))
+        return replaced(self, g=numbers("gravity", self.g, (3,)), masses=masses, uses=tuple(bodies))
 
     def everywhere(self) -> Any:
         return jnp.pad(jnp.asarray(self.masses)[:, None] * self.g, ((0, 0), (0, 3)))
@@ -97,7 +99,7 @@ class _Between(Applied):
             raise InputError(f"{kind} joins {self.a!r} to itself; it needs two bodies, or one and {GROUND!r}")
         given = {name: numbers(f"{kind}: {name}", getattr(self, name), (3,)) for name in ("at_a", "at_b")}
         given |= {name: numbers(f"{kind}: {name}", getattr(self, name)) for name in self.scalars}
-        return replace(self, **given)  # type: ignore[type-var]
+        return replaced(self, **given)
 
     def _apart(self, view: View) -> Any:
         """From the point of a to the point of b, space axes."""
@@ -115,7 +117,12 @@ class _Between(Applied):
 
 @tree
 class Spring(_Between):
-    """U = ½ k (distance - length)², k in N/m."""
+    """A spring between a point of a and a point of b: U = ½ stiffness (distance - length)².
+
+    a, b        names of the two bodies, or "ground" for one of them
+    stiffness   N/m
+    length      where it pulls and pushes nothing, m
+    at_a, at_b  its ends: m, body axes, from the centre of mass of a and of b ("ground": space axes, from the origin)"""
 
     a: Static[str]
     b: Static[str]
@@ -144,7 +151,11 @@ def _root(x: Any) -> Any:
 
 @tree
 class Damper(_Between):
-    """A force of -c times the rate of the distance, c in N s/m."""
+    """A damper between a point of a and a point of b: a force of -c times the rate of their distance.
+
+    a, b         names of the two bodies, or "ground" for one of them
+    coefficient  c, N s/m
+    at_a, at_b   its ends: m, body axes, from the centres of mass of a and b ("ground": space axes, from the origin)"""
 
     a: Static[str]
     b: Static[str]
@@ -189,15 +200,19 @@ class _OnOne(Applied):
             if value.shape != (3,):
                 raise InputError(f"{kind} on {self.body!r} must be 3 numbers; got an array of shape {value.shape}")
             return replaced(self, fn=_constant, parameters={"value": value})
-        _, shape = bodies_used(self._value, tuple(bodies))
+        _, shape = bodies_used(self._value, tuple(bodies), self._what)
         if shape != (3,):
             raise InputError(
                 f"{kind} on {self.body!r}: its function must return three components; it returned shape {shape}"
             )
         return self
 
+    @property
+    def _what(self) -> str:
+        return f"{type(self).__name__} on {self.body!r}"
+
     def traced(self, names: Sequence[str]) -> Applied:
-        return replaced(self, fn=OfView.of(self.fn, names, self.parameters))
+        return replaced(self, fn=OfView.of(self._what, self.fn, names, self.parameters, (3,)))
 
     def _value(self, view: View) -> Any:
         return jnp.asarray(self.fn(view, **self.parameters), dtype=float)
@@ -295,7 +310,7 @@ class Potential(Applied):
         return self.uses
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
-        uses, shape = bodies_used(lambda view: self.fn(view, **self.parameters), tuple(bodies))
+        uses, shape = bodies_used(lambda view: self.fn(view, **self.parameters), tuple(bodies), "a Potential")
         if shape != ():
             raise InputError(
                 f"the function of a Potential must return one number; it returned an array of shape {shape}"
@@ -303,7 +318,7 @@ class Potential(Applied):
         return replaced(self, uses=uses)
 
     def traced(self, names: Sequence[str]) -> Applied:
-        return replaced(self, fn=OfView.of(self.fn, self.uses, self.parameters))
+        return replaced(self, fn=OfView.of("a Potential", self.fn, self.uses, self.parameters, ()))
 
     def energy(self, view: View) -> Any:
         return jnp.asarray(self.fn(view, **self.parameters), dtype=float)

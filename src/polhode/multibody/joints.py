@@ -5,30 +5,41 @@ either body and d the way from the anchor on a to the anchor on b:
 closure d = 0, sliding d · x_a = 0, and perpendicularity x_a · z_b = 0. The rows of closure, and so
 its force, are on the axes of space; in a part of the system that floats on those of a.
 
-`at` (a point) and `axis` (a direction) are in space, where the bodies start; or the
-anchors are given in body axes as `at_a`, `at_b`. Let b be the part that spins: the rows
-of a revolute joint turn with a.
+Let b be the part that spins: the rows of a revolute joint turn with a.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field
 from typing import Any, ClassVar
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import Traced, traced
 from polhode.algebra import Vec3
 from polhode.mechanics.checks import InputError, numbers
+from polhode.mechanics.functions import failures_named
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint, _no_body
-from polhode.multibody.tree import Code, Static, tree
+from polhode.multibody.tree import Code, Static, replaced, tree
 from polhode.multibody.view import View
 
 X, Y, Z = 0, 1, 2
 _ALIGNED = ((X, Y), (Y, Z), (Z, X))  # all three: the triads coincide
+
+
+_BODIES = """
+    a, b        names of the two bodies, or "ground" for one of them
+    name        of the joint, for errors and the rows of results; made of its kind and bodies unless given"""
+_POINT = f"""{_BODIES}
+    at          the point where they are joined: m, space axes, where the bodies start; or instead of it
+    at_a, at_b  that point as seen from either body: m, body axes, from the centre of mass of a and of b
+                ("ground": space axes, from the origin)"""
+_DIRECTION = """
+    axis        a direction of any length: space axes, as the bodies start; fixed in a from then on"""
 
 
 class _Joint(Constraint):
@@ -66,7 +77,7 @@ class _Joint(Constraint):
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         name = self.name or f"{type(self).__name__.lower()} {self.a}-{self.b}"
-        joint: Any = replace(self, name=name)  # type: ignore[type-var]
+        joint: Any = replaced(self, name=name)
         for body in (self.a, self.b):
             if body != GROUND and body not in bodies:
                 raise _no_body(joint, body, bodies)
@@ -74,7 +85,7 @@ class _Joint(Constraint):
             raise InputError(f"joint {name!r} joins {self.a!r} to itself; it needs two bodies, or one and {GROUND!r}")
         triad = self._triad(name)
         at_a, at_b = self._anchors(name, bodies)
-        return replace(
+        return replaced(
             joint,
             at=None,
             axis=None,
@@ -85,7 +96,7 @@ class _Joint(Constraint):
         )
 
     def floating(self) -> Constraint:
-        return replace(self, afloat=True)  # type: ignore[type-var]
+        return replaced(self, afloat=True)
 
     def _second(self, triad: np.ndarray, name: str) -> np.ndarray:
         return triad
@@ -148,7 +159,8 @@ def triad_about(z: np.ndarray) -> np.ndarray:
 
 @tree
 class Ball(_Joint):
-    """A point of a stays on a point of b: three freedoms."""
+    __doc__ = f"""A point of a stays on a point of b: three freedoms.
+{_POINT}"""
 
     a: Static[str]
     b: Static[str]
@@ -156,15 +168,16 @@ class Ball(_Joint):
     name: Static[str] = ""
     at_a: Any = None
     at_b: Any = None
-    axis: Any = None
-    triad_a: Any = None
-    triad_b: Any = None
-    afloat: Static[bool] = False
+    axis: Any = field(default=None, init=False, repr=False)
+    triad_a: Any = field(default=None, init=False, repr=False)
+    triad_b: Any = field(default=None, init=False, repr=False)
+    afloat: Static[bool] = field(default=False, init=False, repr=False)
 
 
 @tree
 class Fixed(Ball):
-    """b is part of a: no freedom."""
+    __doc__ = f"""b is part of a, as the two start: no freedom.
+{_POINT}"""
 
     perpendicular: ClassVar[Any] = _ALIGNED
 
@@ -182,9 +195,9 @@ class _AboutAxis(_Joint):
     name: Static[str] = ""
     at_a: Any = None
     at_b: Any = None
-    triad_a: Any = None
-    triad_b: Any = None
-    afloat: Static[bool] = False
+    triad_a: Any = field(default=None, init=False, repr=False)
+    triad_b: Any = field(default=None, init=False, repr=False)
+    afloat: Static[bool] = field(default=False, init=False, repr=False)
 
 
 class OfTime(Traced):
@@ -196,12 +209,27 @@ class OfTime(Traced):
 
 @tree
 class Revolute(_AboutAxis):
-    """A hinge: b turns about an axis of a: one freedom. `angle`, a function of time (rad, zero
-    at the start), drives it, and leaves none."""
+    __doc__ = f"""A hinge: b turns about an axis of a: one freedom, or none where it is driven.
+{_POINT}{_DIRECTION}
+    angle       a function of time (s) that drives the hinge: rad by which b has turned about the axis against a
+                since the start, right-handed, so that angle(0) is 0; its rate there is that of the start"""
 
     perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
 
     angle: Code[Callable[[Any], Any] | None] = None
+
+    def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        bound: Any = super().bind(bodies)
+        angle = self.angle
+        if angle is None:
+            return bound
+        if not callable(angle):
+            raise InputError(f"joint {bound.name!r}: angle must be a function of time; got {angle!r}")
+        with failures_named(f"joint {bound.name!r} (its angle)", "given the time as one number"):
+            shape = jax.eval_shape(lambda t: jnp.asarray(angle(t), dtype=float), 0.0).shape
+        if shape != ():
+            raise InputError(f"joint {bound.name!r}: angle must return one number; it returned shape {shape}")
+        return bound
 
     @property
     def holonomic(self) -> int:
@@ -215,7 +243,7 @@ class Revolute(_AboutAxis):
         if self.angle is None or isinstance(self.angle, OfTime):
             return self
         angle = OfTime(*traced(lambda t: jnp.asarray(self.angle(t), dtype=float), np.zeros(())))  # type: ignore[misc]
-        return replace(self, angle=angle)
+        return replaced(self, angle=angle)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -233,7 +261,9 @@ class Revolute(_AboutAxis):
 
 @tree
 class Universal(_AboutAxis):
-    """A cross between two shafts: `axis` fixed in a stays perpendicular to `axis_b` fixed in b: two freedoms."""
+    __doc__ = f"""A cross of two shafts: `axis`, fixed in a, stays perpendicular to `axis_b`, fixed in b: two freedoms.
+{_POINT}{_DIRECTION}
+    axis_b      the same for b, perpendicular to `axis`; one is chosen unless given"""
 
     perpendicular: ClassVar[Any] = ((Z, X),)
 
@@ -241,7 +271,7 @@ class Universal(_AboutAxis):
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         bound: Any = super().bind(bodies)
-        return replace(bound, axis_b=None)
+        return replaced(bound, axis_b=None)
 
     def _second(self, triad: np.ndarray, name: str) -> np.ndarray:
         if self.axis_b is None:
@@ -255,7 +285,8 @@ class Universal(_AboutAxis):
 
 @tree
 class Prismatic(_AboutAxis):
-    """b slides along an axis of a without turning: one freedom."""
+    __doc__ = f"""b slides along an axis of a without turning: one freedom.
+{_POINT}; on the line along which b slides{_DIRECTION}"""
 
     closed: ClassVar = False
     slides: ClassVar[Any] = (X, Y)
@@ -264,14 +295,16 @@ class Prismatic(_AboutAxis):
 
 @tree
 class Cylindrical(Prismatic):
-    """b slides along an axis of a and turns about it: two freedoms."""
+    __doc__ = f"""b slides along an axis of a and turns about it: two freedoms.
+{_POINT}; on the axis{_DIRECTION}"""
 
     perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
 
 
 @tree
 class Planar(Prismatic):
-    """b moves in a plane of a, normal to `axis`, and turns about the normal: three freedoms."""
+    __doc__ = f"""b moves in a plane of a, normal to `axis`, and turns about the normal: three freedoms.
+{_POINT}; in the plane{_DIRECTION}"""
 
     slides: ClassVar[Any] = (Z,)
     perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
@@ -279,9 +312,10 @@ class Planar(Prismatic):
 
 @tree
 class Distance(_Joint):
-    """A rod of fixed length between a point of a and a point of b: five freedoms.
-
-    φ = (d · d - L²)/2L; `length` (m) is that of the start unless it is given."""
+    __doc__ = f"""A rod of fixed length between a point of a and a point of b: five freedoms, φ = (d · d - L²)/2L.
+{_BODIES}
+    at_a, at_b  the ends: m, body axes, from the centre of mass of a and of b ("ground": space axes, from the origin)
+    length      of the rod, m: that between the ends as the bodies start unless given"""
 
     a: Static[str]
     b: Static[str]
@@ -289,11 +323,11 @@ class Distance(_Joint):
     at_b: Any = (0.0, 0.0, 0.0)
     length: Any = None
     name: Static[str] = ""
-    at: Any = None
-    axis: Any = None
-    triad_a: Any = None
-    triad_b: Any = None
-    afloat: Static[bool] = False
+    at: Any = field(default=None, init=False, repr=False)
+    axis: Any = field(default=None, init=False, repr=False)
+    triad_a: Any = field(default=None, init=False, repr=False)
+    triad_b: Any = field(default=None, init=False, repr=False)
+    afloat: Static[bool] = field(default=False, init=False, repr=False)
 
     @property
     def holonomic(self) -> int:
@@ -312,7 +346,7 @@ class Distance(_Joint):
         length = np.linalg.norm(ends[1] - ends[0]) if self.length is None else float(self.length)
         if not length > 0:
             raise InputError(f"distance {bound.name!r}: its length must be positive; it is {length:g} at the start")
-        return replace(bound, length=np.asarray(length))
+        return replaced(bound, length=np.asarray(length))
 
     def phi(self, view: View) -> Any:
         d = view.frame(self.b).point(self.at_b) - view.frame(self.a).point(self.at_a)

@@ -7,7 +7,7 @@ rows of ψ, along directions fixed in the surface); the normal velocity is φ' a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field
 from typing import Any, ClassVar
 
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ from polhode.mechanics.checks import InputError, numbers, positive
 from polhode.multibody.bodies import Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.joints import _unit, triad_about
-from polhode.multibody.tree import Static, tree
+from polhode.multibody.tree import Static, replaced, tree
 from polhode.multibody.view import View, vec
 
 STEEPEST = 1e-6  # a wheel whose axis comes nearer to the normal than this (rad) has no point of contact
@@ -33,7 +33,7 @@ class _OneBody(Constraint):
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         name = self.name or f"{type(self).__name__.lower()} {self.body}"
-        named: Any = replace(self, name=name)  # type: ignore[type-var]
+        named: Any = replaced(self, name=name)
         return super(_OneBody, named).bind(bodies)
 
 
@@ -67,7 +67,7 @@ class _OnPlane(_Rolling):
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         named: Any = super().bind(bodies)
         normal = _unit(f"{named.name!r}: normal", self.normal)
-        return replace(
+        return replaced(
             named,
             radius=np.asarray(positive(f"{named.name!r}: radius", named.radius)),
             normal=normal,
@@ -90,7 +90,14 @@ class _OnPlane(_Rolling):
 
 @tree
 class RollingDisk(_OnPlane):
-    """A thin wheel of this radius (m) rolls on a plane; `axis` in body axes, centre at the centre of mass.
+    """A thin wheel rolls on a plane, without slipping; its centre is the centre of mass.
+
+    body    name of the body
+    radius  m
+    axis    about which the wheel turns: body axes, any length
+    normal  of the plane, on the side of the wheel: space axes, any length
+    point   of the plane: m, space axes
+    name    for errors and the rows of results; made of its kind and body unless given
 
     With n = R axis and the normal k: u = k - n(n·k), contact at r - radius u/|u|."""
 
@@ -100,12 +107,12 @@ class RollingDisk(_OnPlane):
     normal: Any = (0.0, 0.0, 1.0)
     point: Any = (0.0, 0.0, 0.0)
     name: Static[str] = ""
-    tangents: Any = None
+    tangents: Any = field(default=None, init=False, repr=False)
     can_be_singular = True
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         bound: Any = super().bind(bodies)
-        bound = replace(bound, axis=_unit(f"{bound.name!r}: axis", self.axis))
+        bound = replaced(bound, axis=_unit(f"{bound.name!r}: axis", self.axis))
         steep = np.linalg.norm(np.cross(bodies[self.body].rotation @ bound.axis, bound.normal))
         if steep < STEEPEST:
             raise InputError(
@@ -125,14 +132,20 @@ class RollingDisk(_OnPlane):
 
 @tree
 class RollingSphere(_OnPlane):
-    """A sphere of this radius (m) rolls on a plane."""
+    """A sphere rolls on a plane, without slipping; its centre is the centre of mass.
+
+    body    name of the body
+    radius  m
+    normal  of the plane, on the side of the sphere: space axes, any length
+    point   of the plane: m, space axes
+    name    for errors and the rows of results; made of its kind and body unless given"""
 
     body: Static[str]
     radius: Any
     normal: Any = (0.0, 0.0, 1.0)
     point: Any = (0.0, 0.0, 0.0)
     name: Static[str] = ""
-    tangents: Any = None
+    tangents: Any = field(default=None, init=False, repr=False)
 
     def arm(self, view: View) -> Vec3:
         return vec(self.normal) * -self.radius
@@ -140,7 +153,15 @@ class RollingSphere(_OnPlane):
 
 @tree
 class SphereOnCylinder(_Rolling):
-    """A sphere of this radius (m) rolls on a cylinder, `inside` it or outside; `axis` and a `point` on it in space."""
+    """A sphere rolls on a cylinder, without slipping; its centre is the centre of mass.
+
+    body      name of the body
+    radius    of the sphere, m
+    cylinder  radius of the cylinder, m
+    axis      of the cylinder: space axes, any length
+    point     of that axis: m, space axes
+    inside    whether the sphere rolls inside the cylinder, or outside
+    name      for errors and the rows of results; made of its kind and body unless given"""
 
     row_labels: ClassVar = ("distance", "slip along", "slip around")
 
@@ -162,7 +183,7 @@ class SphereOnCylinder(_Rolling):
             )
         axis = _unit(f"{named.name!r}: axis", self.axis)
         point = numbers(f"{named.name!r}: point", self.point, (3,))
-        return replace(named, radius=np.asarray(radius), cylinder=np.asarray(cylinder), axis=axis, point=point)
+        return replaced(named, radius=np.asarray(radius), cylinder=np.asarray(cylinder), axis=axis, point=point)
 
     def _outward(self, view: View) -> tuple[Vec3, Any]:
         """The unit vector from the cylinder's axis to the centre, and their distance."""
@@ -185,7 +206,12 @@ class SphereOnCylinder(_Rolling):
 
 @tree
 class KnifeEdge(_OneBody):
-    """The point `at` of a body does not move along its direction `normal`; both in body axes."""
+    """A point of a body does not move across a blade.
+
+    body    name of the body
+    at      the point: m, body axes, from the centre of mass
+    normal  the direction in which it does not move: body axes, any length
+    name    for errors and the rows of results; made of its kind and body unless given"""
 
     body: Static[str]
     at: Any = (0.0, 0.0, 0.0)
@@ -199,7 +225,7 @@ class KnifeEdge(_OneBody):
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         named: Any = super().bind(bodies)
         at = numbers(f"{named.name!r}: at", self.at, (3,))
-        return replace(named, at=at, normal=_unit(f"{named.name!r}: normal", self.normal))
+        return replaced(named, at=at, normal=_unit(f"{named.name!r}: normal", self.normal))
 
     def psi(self, view: View) -> Any:
         body = view.frame(self.body)

@@ -24,7 +24,7 @@ def _slopes(system: System, force: Any, q: Any, u: Any, t: Any) -> tuple[np.ndar
     def loads(view: View) -> Any:
         return jnp.stack([jnp.concatenate(load) for load in force.loads(view)])
 
-    names, _ = bodies_used(loads, system.names)
+    names, _ = bodies_used(loads, system.names, "a force")
     names = tuple(dict.fromkeys((*force.bodies, *names)))
     reads = np.array([system.names.index(name) for name in names])
     acts = len(force.bodies)

@@ -7,7 +7,7 @@ names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in bod
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -28,6 +28,8 @@ from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
 from polhode.multibody.tree import Code, Static, tree
 from polhode.multibody.view import OfView, View, bodies_used, frame_of
+
+_KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}
 
 
 @tree
@@ -55,12 +57,13 @@ class Watched:
 
     name: Static[str]
     fn: Code[Callable[[View], Any]]
+    shape: Static[tuple[int, ...]] = ()
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.name, self.fn))
 
     def traced(self, names: Sequence[str]) -> Watched:
-        return replace(self, fn=OfView.of(self.fn, names))
+        return replace(self, fn=OfView.of(repr(self.name), self.fn, names, {}, self.shape))
 
 
 @tree
@@ -98,6 +101,7 @@ class System:
         up: str = "z",
     ) -> None:
         double_precision()
+        bodies = _each("bodies", bodies, Body)
         named = _named(bodies)
         applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
         bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
@@ -115,7 +119,7 @@ class System:
             "holonomic": holonomic,
             "redundant": (),
             "observables": tuple(Watched(name, fn) for name, fn in (observables or {}).items()),
-            "traces": tuple(Watched(name, fn) for name, fn in (traces or {}).items()),
+            "traces": tuple(Watched(name, fn, (3,)) for name, fn in (traces or {}).items()),
             "ground": ground,
             "up": up,
             "shapes": tuple(body.shape for body in bodies),
@@ -186,10 +190,12 @@ def _rows_at_start(system: System) -> Any:
 def _check_functions(
     what: str, given: Mapping[str, Any] | None, shape: tuple[int, ...], names: tuple[str, ...]
 ) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{what}s must be a dictionary of names and functions of a view; got {given!r}")
     for name, fn in (given or {}).items():
         if not callable(fn):
             raise InputError(f"{what} {name!r} must be a function of a view; got {fn!r}")
-        _, found = bodies_used(fn, names)
+        _, found = bodies_used(fn, names, f"{what} {name!r}")
         if found != shape:
             wanted = "one number" if shape == () else "a point, three numbers"
             raise InputError(f"{what} {name!r} must return {wanted}; its function returned shape {found}")
@@ -198,9 +204,6 @@ def _check_functions(
 def _named(bodies: Sequence[Body]) -> dict[str, Body]:
     if not bodies:
         raise InputError("a system needs at least one body")
-    for body in bodies:
-        if not isinstance(body, Body):
-            raise InputError(f"bodies must be a list of multibody.Body; got {body!r}")
     named = {body.name: body for body in bodies}
     if len(named) < len(bodies):
         names = [body.name for body in bodies]
@@ -209,11 +212,17 @@ def _named(bodies: Sequence[Body]) -> dict[str, Body]:
     return named
 
 
-def _each(what: str, items: Sequence[Any], kind: type) -> Sequence[Any]:
-    for item in items:
+def _each(what: str, items: Sequence[Any], kind: type) -> tuple[Any, ...]:
+    """As a tuple, each looked at."""
+    if isinstance(items, kind):
+        raise InputError(f"{what} must be a list, also of one: {what}=[...]; got {type(items).__name__} alone")
+    if not isinstance(items, Iterable) or isinstance(items, str | Mapping):
+        raise InputError(f"{what} must be a list; got {items!r}")
+    made = tuple(items)
+    for item in made:
         if not isinstance(item, kind):
-            raise InputError(f"{what} must be a list of {kind.__name__.lower()}s of polhode.multibody; got {item!r}")
-    return items
+            raise InputError(f"{what} must be a list of {_KINDS[kind]} of polhode.multibody; got {item!r}")
+    return made
 
 
 def _turning(constraints: list[Constraint], forces: Sequence[Applied], names: tuple[str, ...]) -> list[Constraint]:

@@ -8,7 +8,7 @@ import copy
 import inspect
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
 import jax
@@ -20,7 +20,7 @@ Static = Annotated[T, "static"]
 Code = Annotated[T, "code"]  # a function; once it is traced, its numbers are numbers of the pytree
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def tree(cls: type[T]) -> type[T]:
     """A frozen dataclass registered as a pytree. Changing a number compiles nothing anew;
     changing a static field (a name, a count) does. A constructor that checks its arguments is for users,
@@ -59,9 +59,9 @@ def _marks(cls: type, here: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         names = {**vars(sys.modules[base.__module__]), **here}
-        for field, annotation in inspect.get_annotations(base).items():
-            found[field] = _mark(annotation, names, f"{base.__qualname__}.{field}")
-    return {field: mark for field, mark in found.items() if mark is not None}
+        for name, annotation in inspect.get_annotations(base).items():
+            found[name] = _mark(annotation, names, f"{base.__qualname__}.{name}")
+    return {name: mark for name, mark in found.items() if mark is not None}
 
 
 def _mark(annotation: Any, names: Mapping[str, Any], field: str) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from polhode._programs import Program, Traced, traced
 from polhode.algebra import Mat3, Vec3
 from polhode.mechanics.checks import InputError, unknown
+from polhode.mechanics.functions import failures_named
 from polhode.multibody.bodies import GROUND
 
 
@@ -144,14 +145,20 @@ class OfView(Traced):
         return cls(program, captured, how)
 
     @staticmethod
-    def of(fn: Callable[..., Any], names: Sequence[str], parameters: Mapping[str, Any] | None = None) -> OfView:
-        """As it is now, among bodies of these names."""
+    def of(
+        what: str, fn: Callable[..., Any], names: Sequence[str], parameters: Mapping[str, Any], shape: tuple[int, ...]
+    ) -> OfView:
+        """The function of `what` as it is now, among bodies of these names; `shape` is that of its result when the
+        system was made."""
         if isinstance(fn, OfView):
             return fn
-        numbers = jax.tree.map(
-            lambda x: x if isinstance(x, jax.Array) else np.asarray(x, float), dict(parameters or {})
-        )
-        uses, _ = bodies_used(lambda view: fn(view, **numbers), names)
+        numbers = jax.tree.map(lambda x: x if isinstance(x, jax.Array) else np.asarray(x, float), dict(parameters))
+        uses, found = bodies_used(lambda view: fn(view, **numbers), names, what)
+        if found != shape:
+            raise InputError(
+                f"the function of {what} returned an array of shape {shape} when the system was made, and now one of "
+                f"shape {found}; make the system again"
+            )
 
         def call(frames: list[Frame], t: Any, parameters: dict[str, Any]) -> Any:
             return jnp.asarray(fn(View(uses, frames.__getitem__, t), **parameters), dtype=float)
@@ -164,8 +171,8 @@ class OfView(Traced):
         return self.evaluate([view.frame(body) for body in self.uses], view.t, parameters)
 
 
-def bodies_used(fn: Callable[[View], Any], names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
-    """The bodies that a function asks for, and the shape of what it returns, from one abstract call."""
+def bodies_used(fn: Callable[[View], Any], names: Sequence[str], what: str) -> tuple[tuple[str, ...], Any]:
+    """The bodies that the function of `what` asks for, and the shape of what it returns, from one abstract call."""
     used: tuple[str, ...] = ()
 
     def call(r: Any, R: Any, u: Any, t: Any) -> Any:
@@ -176,5 +183,6 @@ def bodies_used(fn: Callable[[View], Any], names: Sequence[str]) -> tuple[tuple[
         return jnp.asarray(value, dtype=float)
 
     shapes = [jax.ShapeDtypeStruct(shape, float) for shape in ((3,), (3, 3), (6,), ())]
-    out = jax.eval_shape(call, *shapes)
+    with failures_named(what, "given a view, which answers with arrays that JAX traces"):
+        out = jax.eval_shape(call, *shapes)
     return used, out.shape

@@ -70,8 +70,8 @@ class SystemRun:
 
     @property
     def multipliers(self) -> np.ndarray:
-        """Forces (N) and torques (N m) of the constraint rows, half a step before each sample; in the first sample
-        those of the start itself, from its accelerations."""
+        """Forces (N) and torques (N m) of the constraint rows, half a step before each sample; the first are those
+        of the start itself, from its accelerations."""
         return self._kept("multipliers")
 
     @property

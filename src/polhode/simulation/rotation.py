@@ -13,9 +13,12 @@ from polhode._programs import stored
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
 from polhode.mechanics.checks import numbers
+from polhode.mechanics.functions import failures_named
 from polhode.mechanics.loads import Load
 from polhode.methods import Method
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
+
+_GIVEN = "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces"
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,9 @@ def rotate(
     if 0 in shape:
         raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
     start = jax.tree.map(lambda x: np.broadcast_to(np.asarray(x, dtype=float), shape), start)
-    system = as_arrays(System.of(body, _as_it_is_now(load, shape)).principal)
+    with failures_named("the load", _GIVEN):
+        now = None if load is None else load.traced(shape)  # what its functions read may have changed
+    system = as_arrays(System.of(body, now).principal)
     method.check_system(system)
     state = as_arrays(method.begin(system, to_principal(body, start)))
     _warn_of_twist(system, state)
@@ -85,23 +90,10 @@ def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, A
     )
 
 
-def _as_it_is_now(load: Load | None, shape: tuple[int, ...]) -> Load | None:
-    """The load with the user's functions traced: what they read may have changed since the last run."""
-    try:
-        return None if load is None else load.traced(shape)
-    except InputError:
-        raise
-    except Exception as error:  # anything the user's function may raise while JAX traces it
-        raise InputError(
-            f"the function of the load failed: {type(error).__name__}: {str(error).strip().splitlines()[0]}. It is "
-            "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces: use "
-            "jax.numpy, not numpy or math, and jax.numpy.where instead of `if`; a Potential returns one number"
-        ) from error
-
-
 def _look_at_load(method: Method, system: System, state: State) -> None:
     """Before the run: does the load give usable numbers?"""
-    potential, torque, _ = jax.device_get(_probe(method, system, state, 0.0))
+    with failures_named("the load", _GIVEN):
+        potential, torque, _ = jax.device_get(_probe(method, system, state, 0.0))
     shape = np.shape(state.momentum.x)
     if np.shape(potential) not in ((), shape):
         raise InputError(
