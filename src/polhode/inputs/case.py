@@ -12,6 +12,7 @@ from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
 from polhode.mechanics import InputError, NonTwistingBody, Potential, RigidBody, Start, State, Torque
+from polhode.mechanics.body import UnphysicalError
 from polhode.mechanics.checks import nearest, numbers
 from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
 from polhode.mechanics.loads import Load
@@ -110,7 +111,7 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
         raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
     problem = problem_of(file.problem)
     values = problem.filled({**(file.parameters or {}), **settings})
-    setup = problem.make(**values)
+    setup = problem.made(values)
     run = file.run
     return Case(
         problem.name,
@@ -150,7 +151,12 @@ def _body(table: BodyTable) -> RigidBody:
     value = getattr(table, name)
     kind = NonTwistingBody if table.non_twisting else RigidBody
     if name == "inertia":
-        return kind(value, allow_unphysical=table.allow_unphysical)
+        try:
+            return kind(value, allow_unphysical=table.allow_unphysical)
+        except UnphysicalError as error:
+            raise InputError(
+                f"{error.args[0]}. If this is meant, write allow_unphysical = true under [body]"
+            ) from error
     return getattr(kind, name)(**value.model_dump())
 
 
