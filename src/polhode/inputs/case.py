@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
@@ -168,7 +170,8 @@ def _start(table: StartTable) -> Start:
         if kind == "directors":
             return _turning(table, directors=attitude)
         if kind == "exp":
-            attitude = exp(numbers("start.attitude.exp", attitude, (3,)))
+            with np.errstate(over="ignore", invalid="ignore"):  # an angle of 1e200 names no attitude, and is refused
+                attitude = exp(numbers("start.attitude.exp", attitude, (3,)))
         elif kind == "quaternion":
             attitude = numbers("start.attitude.quaternion", attitude, (4,))
         else:

@@ -25,7 +25,7 @@ LARGEST_COUNT = 2**62
 def shown(value: Any) -> str:
     """What was given, for a message: at most some 200 characters of it, whatever it is."""
     try:
-        text = repr(value)
+        text = re.sub(r"\s*\n\s*", " ", repr(value))
     except Exception:  # whole numbers of 5000 digits, what is nested too deep, a class of the user's
         return f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= 200 else f"{text[:150]} ... {text[-40:]}"
@@ -88,10 +88,15 @@ def number(name: str, text: str) -> float:
     return float(numbers(name, decimal(text.strip())))
 
 
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """What known is most like `word`, if anything is."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)), None)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of a sentence: '; did you mean X?' if something known is like `word`, else a full stop."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else "."
+    close = closest(word, known)
+    return f"; did you mean {close!r}?" if close else "."
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> InputError:

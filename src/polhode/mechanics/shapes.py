@@ -9,6 +9,8 @@ import numpy as np
 
 from polhode.mechanics.checks import SMALLEST, InputError, numbers, positive, shown
 
+_overflowing = np.errstate(over="ignore", invalid="ignore")  # to infinity, which a RigidBody refuses
+
 
 @dataclass(frozen=True)
 class Solid:
@@ -18,20 +20,24 @@ class Solid:
     centre: np.ndarray
     second: np.ndarray
 
+    @_overflowing
     def inertia_about(self, point: np.ndarray) -> np.ndarray:
         arm = self.centre - point
         second = self.second + self.mass * np.outer(arm, arm)
         return np.trace(second) * np.eye(3) - second
 
 
+@_overflowing
 def box(mass: float, size: Any) -> Solid:
     return _centred(mass, _lengths("size", size) ** 2 / 12)
 
 
+@_overflowing
 def ellipsoid(mass: float, semi_axes: Any) -> Solid:
     return _centred(mass, _lengths("semi_axes", semi_axes) ** 2 / 5)
 
 
+@_overflowing
 def cylinder(mass: float, radius: float, height: float) -> Solid:
     r = positive("radius", radius)
     h = numbers("height", height)
@@ -40,6 +46,7 @@ def cylinder(mass: float, radius: float, height: float) -> Solid:
     return _centred(mass, np.array([r * r / 4, r * r / 4, float(h) ** 2 / 12]))
 
 
+@_overflowing
 def points(masses: Any, positions: Any) -> Solid:
     x = numbers("positions", positions, (3,))
     m = numbers("masses", masses)
@@ -54,6 +61,7 @@ def points(masses: Any, positions: Any) -> Solid:
     return Solid(mass, centre, (m[:, None] * arms).T @ arms)
 
 
+@_overflowing
 def mesh(vertices: Any, triangles: Any, density: float) -> Solid:
     """By the signed tetrahedra from the origin to each triangle."""
     v = numbers("vertices", vertices, (3,))

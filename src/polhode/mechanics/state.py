@@ -60,9 +60,10 @@ class Start:
     def on(self, body: RigidBody) -> State:
         """The state of this body, in its own body frame."""
         q, v = _broadcast(self.attitude, self.turning)
-        if self.kind == "omega":
-            return State(q, Mat3.of(body.tensor) @ v)
-        return State(q, v if self.kind == "momentum" else q.unrotate(v))
+        with np.errstate(over="ignore", invalid="ignore"):  # a run looks at its energy at the start
+            if self.kind == "omega":
+                return State(q, Mat3.of(body.tensor) @ v)
+            return State(q, v if self.kind == "momentum" else q.unrotate(v))
 
 
 def attitude_of(value: Any) -> Quaternion:
