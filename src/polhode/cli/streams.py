@@ -110,7 +110,7 @@ def _letter(c: str) -> str:
         return _PLAIN[c]
     name = unicodedata.name(c, "")
     if name.startswith("GREEK"):
-        word = name.split(" WITH ")[0].split()[-1].lower()
+        word = name.split(" WITH ")[0].split()[-1].lower().replace("lamda", "lambda")
         return word.capitalize() if "CAPITAL" in name else word
     near = "".join(d for d in unicodedata.normalize("NFKD", c) if d.isascii())
     return near or c.encode("ascii", "backslashreplace").decode()

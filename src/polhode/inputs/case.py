@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from polhode.api import simulate
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
 from polhode.mechanics import InputError, NonTwistingBody, Potential, RigidBody, Start, State, Torque
 from polhode.mechanics.body import UnphysicalError
-from polhode.mechanics.checks import nearest, numbers
+from polhode.mechanics.checks import nearest, numbers, shown
 from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of, path_of
@@ -85,7 +86,7 @@ def case_of(source: str, settings: Mapping[str, Any] | None = None) -> Case:
     """From a `.toml` file, a saved `.zarr`, `.nc` or `.csv`, or the name of a problem."""
     settings = settings or {}
     path = Path(source)
-    if path.suffix == ".toml" or (path.is_file() and path.suffix not in (".nc", ".csv")):
+    if path.suffix == ".toml" or (os.path.isfile(source) and path.suffix not in (".nc", ".csv")):
         return _from_content(read_toml(path), source, settings)
     if path.suffix in (".zarr", ".nc", ".csv"):
         from polhode.results.store import load
@@ -96,7 +97,7 @@ def case_of(source: str, settings: Mapping[str, Any] | None = None) -> Case:
         return _from_content(json.loads(recipe), source, settings)
     if source not in PROBLEMS:
         raise InputError(
-            f"{source!r} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "
+            f"{shown(source)} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "
             f"Problems: {', '.join(PROBLEMS)}; files end in .toml"
         )
     return _from_content({"problem": source}, source, settings)

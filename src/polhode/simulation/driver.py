@@ -17,8 +17,9 @@ import jax
 import numpy as np
 import psutil
 
+from polhode.algebra.reals import reals
 from polhode.mechanics import InputError
-from polhode.mechanics.checks import positive, whole
+from polhode.mechanics.checks import positive, shown, whole
 from polhode.simulation.loop import Block, capacity_for, run_block
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
@@ -170,8 +171,18 @@ class _Saved:
 
 
 def as_arrays(tree: Any) -> Any:
-    """Numbers as float64 arrays."""
-    return jax.tree.map(lambda x: np.asarray(x, dtype=float), tree)
+    """Numbers as float64 arrays, switches as 0 and 1; an error names what is no number, a parameter of a load say."""
+
+    def floats(path: Any, x: Any) -> np.ndarray:
+        if isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_:
+            return np.asarray(x, dtype=float)
+        try:
+            return reals(x)
+        except (TypeError, ValueError) as error:
+            place = jax.tree_util.keystr(path[:1]).lstrip(".")  # load, attitude, masses, forces, ...
+            raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
+
+    return jax.tree_util.tree_map_with_path(floats, tree)
 
 
 def _failure(block: Block, done: int, h: float) -> tuple[Status, dict[str, Any]]:
