@@ -45,9 +45,10 @@ class _Out:
             raise UnwritableError(error) from error
 
     def flush(self) -> None:
+        if self._stream is None:
+            return
         try:
-            if self._stream is not None:
-                self._stream.flush()
+            self._stream.flush()
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())  # Python flushes again when it ends
             raise UnwritableError(error) from error
@@ -69,7 +70,7 @@ def standard_streams() -> Iterator[None]:
     changed = [(s, s.errors) for s in (stdout, stderr) if hasattr(s, "reconfigure")]
     for stream, _ in changed:
         stream.reconfigure(errors=_ERRORS)
-    sys.stdout = _Out(stdout)  # type: ignore[assignment]
+    sys.stdout = _Out(stdout)
     if stderr is None:  # `print(file=None)` would write to stdout
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:

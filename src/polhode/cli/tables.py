@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich import box
 from rich.cells import cell_len
@@ -82,8 +83,8 @@ def _side_by_side(columns: list[_Column], styles: Sequence[str | None], room: in
     table = Table(box=box.HEAVY_HEAD)
     for c in columns:
         heading = _wrapped(c.heading, max(c.natural, c.least))
-        justify = "right" if c.right and not c.wraps else "left"
-        table.add_column(Text(heading), justify=justify, no_wrap=not c.wraps, min_width=c.least)
+        side: Literal["left", "right"] = "right" if c.right and not c.wraps else "left"
+        table.add_column(Text(heading), justify=side, no_wrap=not c.wraps, min_width=c.least)
     for cells, style in zip(zip(*(c.cells for c in columns), strict=True), styles, strict=True):
         table.add_row(*(Text(cell) for cell in cells), style=style)
     _print(table, room)
