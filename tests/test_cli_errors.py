@@ -1,11 +1,17 @@
 """The command line: files and arguments that are wrong."""
 
+import importlib
+import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from test_cli import TOP
+
+from polhode.methods.registry import OF_SYSTEMS
+from polhode.multibody import multibody_methods
 
 
 @pytest.mark.parametrize(
@@ -40,6 +46,38 @@ from test_cli import TOP
         (("[body]\ninertia = [5, 5, 1]", ""), r"the table \[body\] is missing"),
         (("[body]", 'problem = "heavy-top"\n[body]'), "brings its own body"),
         (("[body]", "[parameters]\nspin = 3\n[body]"), "parameters belong to built-in problems"),
+        (("[5, 5, 1]", "[[1, 2], [3]]"), "inertia must be 3 principal moments.* rows of different lengths"),
+        (("[5, 5, 1]", "[]"), r"got shape \(0,\)"),
+        (("[5, 5, 1]", "[5, 5, 11]"), r"write allow_unphysical = true under \[body\]"),
+        (("[5, 5, 1]", "[5, -0.0, 1]"), "positive definite"),
+        (("50]", f"{10**310}]"), "start.omega = 1000.*has more than 64 bits"),
+        (("50]", "1" * 5000 + "]"), "has more than 64 bits"),
+        (("50]", f"{hex(16**5000)}]"), "has more than 64 bits"),
+        (('"20*R33"', hex(16**5000)), "load.potential = "),
+        (("50]", "1e-400]"), "'1e-400' is too small"),
+        (("50]", "true]"), "start.omega = True: a number is needed"),
+        (("50]", '"1.5"]'), "start.omega = '1.5': a number is needed"),
+        (("50]", "1979-05-27]"), "start.omega = datetime.date.*: a number is needed"),
+        (("step = 0.001", "step = 1e-320"), "'1e-320' is too small"),
+        (("step = 0.001", f"step = {10**310}"), "run.step = 1000.*has more than 64 bits"),
+        (("every = 10", f"every = {10**310}"), "run.every = 1000.*has more than 64 bits"),
+        (("until = 0.1", "steps = 9_000_000_000_000_000_000"), "steps must be a whole number .* at most 2"),
+        (("until = 0.1", "until = inf"), "until must be finite"),
+        (("20*R33", "２０*R33"), "'２' is not part of the grammar"),
+        (("20*R33", "1e-400*R33"), "'1e-400' is too small"),
+        (("exp = [0.05, 0, 0]", "exp = [1e200, 0, 0]"), "attitude must be finite"),
+        (("exp = [0.05, 0, 0]", "matrix = [[1, 2], [3]]"), "rows of different lengths"),
+        (("[body]", "int = 3\n[body]"), "unknown key 'int' in the top level"),
+        (("[run]", "[run]\nstr = 3"), r"unknown key 'str' in \[run\]"),
+        (("[body]", "x = " + "[" * 20_000 + "]" * 20_000 + "\n[body]"), "too deeply to be read"),
+        (("[body]", "a." * 2000 + "b = 1\n[body]"), "unknown key 'a' in the top level"),
+        (("[body]", "parameters." + "a." * 2000 + "b = 1\n[body]"), "parameters.a = a dict that cannot be shown"),
+        (('method = "imidm"', 'method = ".x:Y"'), "cannot import method '.x:Y': write module:Class"),
+        (('method = "imidm"', 'method = ":"'), "write module:Class"),
+        (('method = "imidm"', 'method = "math:pi"'), "is not a polhode.Method"),
+        (('method = "imidm"', 'method = "polhode.methods:Method"'), "Method cannot be made without arguments"),
+        (('method = "imidm"', 'method = "three-field"'), "three-field moves systems of bodies"),
+        (('method = "imidm"', f'method = "{"strang-" * 500}dmv"'), "unknown method 'strang-strang-"),
     ],
 )
 def test_bad_files_exit_2_with_a_sentence(polhode: Any, change: tuple[str, str], says: str) -> None:
@@ -65,6 +103,28 @@ def test_bad_files_exit_2_with_a_sentence(polhode: Any, change: tuple[str, str],
         ("run heavy-top --set spin=fast", "NAME=VALUE"),
         ("run heavy-top --set inertia=1,2", "'inertia' is 3 numbers"),
         ("run heavy-top --set spin=nan", "must be finite"),
+        ("run heavy-top --set spin=", "NAME=VALUE"),
+        ("run heavy-top --set spin=1,2", "'spin' is 1 number"),
+        ("run heavy-top --set spin=１２", "got '１２'"),
+        ("run heavy-top --set spin=1e-400", "'1e-400' is too small"),
+        ("run heavy-top --set spin=1_000", "must be a number"),
+        ("run heavy-top --set spin=1 --set spin=2", "'spin' is given twice"),
+        ("run heavy-top --set inertia=1,1,9", "(triangle inequality); choose other parameters"),
+        ("run heavy-top --step １２", "got '１２'"),
+        ("run heavy-top --step 1e-320", "'1e-320' is too small"),
+        ("run heavy-top --step " + "1" * 310, "must be finite"),
+        ("run heavy-top --until ٣", "must be a number"),
+        ("run heavy-top --every １", "must be a whole number"),
+        ("run heavy-top --every " + "1" * 5000, "must be a whole number"),
+        ("run heavy-top --method three-field", "three-field moves systems of bodies"),
+        ("run heavy-top --method kahan-li6-three-fild", "three-field moves systems of bodies"),
+        ("run pendulum --method imidm", "moves one rotating body"),
+        ("run pendulum --method rkn6-dmv10", "moves one rotating body"),
+        ("run pendulum --method mine:Method", "module:Class names a method of one rotating body"),
+        ("run pendulum --method " + "halving-" * 500 + "three-field", "unknown method 'halving-"),
+        ("methods three-fild", "did you mean 'three-field'"),
+        ("run " + "a" * 5000, "neither a file nor a built-in problem"),
+        ("run " + "a" * 5000 + ".toml", "cannot read"),
         ("run coulomb-wall --set sign=2", "'sign' is 1"),
         ("run heavy-top --method nope", "unknown method 'nope'"),
         ("run heavy-top --out x.txt", "cannot tell the format"),
@@ -85,6 +145,55 @@ def test_bad_arguments_exit_2(polhode: Any, arguments: str, says: str) -> None:
     assert (code, out) == (2, "")
     assert says in err
     assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import sys\nsys.exit(3)", "SystemExit at .*badmodule.py:2: 3"),
+        ("x = 1\nraise RuntimeError", "RuntimeError at .*badmodule.py:2"),
+        ("class Odd(BaseException): pass\nraise Odd('so')", "Odd at .*badmodule.py:2: so"),
+        ("x = (", "SyntaxError: .* line 1"),
+        ("import nosuchmodule", "ModuleNotFoundError at .*badmodule.py:1: No module named 'nosuchmodule'"),
+        ("def f(): f()\nf()", "RecursionError at"),
+        ("Mine = 3", "is not a polhode.Method"),
+        ("", "AttributeError"),
+        ("from polhode.methods import IMIDM\nclass Mine(IMIDM):\n    def __init__(self, x): pass", "without arguments"),
+    ],
+)
+def test_modules_that_cannot_be_used(polhode: Any, monkeypatch: pytest.MonkeyPatch, text: str, says: str) -> None:
+    Path("badmodule.py").write_text(text)
+    monkeypatch.delitem(sys.modules, "badmodule", raising=False)
+    importlib.invalidate_caches()
+    code, out, err = polhode("run", "free-body", "--method", "badmodule:Mine", "--json")
+    sys.modules.pop("badmodule", None)
+    assert (code, out) == (2, "")
+    assert re.search(says, err), err
+    assert "Traceback" not in err
+
+
+def test_a_module_that_prints_leaves_json_alone(polhode: Any) -> None:
+    Path("talkative.py").write_text(
+        "from dataclasses import dataclass\nfrom polhode.methods import IMIDM\nprint('hello')\n"
+        "@dataclass(frozen=True)\nclass Mine(IMIDM):\n    name = 'mine'\n"
+        "    def step(self, *a):\n        print('tracing')\n        return super().step(*a)\n"
+    )
+    code, out, err = polhode("run", "free-body", "--method", "talkative:Mine", "--until", "0.1", "--json")
+    assert code == 0
+    assert json.loads(out)[0]["method"] == "mine"
+    assert "hello" in err
+    assert "tracing" in err
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(polhode: Any) -> None:
+    Path("top.toml").write_bytes(b"\xef\xbb\xbf" + TOP.encode())
+    code, out, err = polhode("run", "top.toml", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)[0]["ok"] is True
+
+
+def test_the_names_of_methods_for_systems_are_known_to_those_for_one_body() -> None:
+    assert set(OF_SYSTEMS) == {name for name in multibody_methods() if name in OF_SYSTEMS or "-three" not in name}
 
 
 def test_usage_errors_exit_2(polhode: Any) -> None:

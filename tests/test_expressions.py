@@ -3,12 +3,15 @@
 import math
 import time
 
+import jax
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import polhode as ph
 from polhode.mechanics import InputError
-from polhode.mechanics.expressions import Expression
+from polhode.mechanics.expressions import Expression, PotentialFormula
 
 NAMES = ("x", "y")
 
@@ -53,6 +56,12 @@ def test_equal_texts_are_equal() -> None:
         ("(" * 2000 + "x" + ")" * 2000, "nested more than 100"),
         ("x**" * 2000 + "x", "nested more than 100"),
         ("9**9**9", "constant cannot be computed|not a finite"),
+        ("1e-400", "too small"),
+        ("x*1e-320", "too small"),
+        ("１２", "'１' is not part of the grammar"),
+        ("1２*x", "'２' is not part of the grammar"),
+        ("٣", "is not part of the grammar"),
+        ("x²", "is not part of the grammar"),
         ("1e999", "not a finite"),
         ("1/0", "constant cannot be computed"),
         ("log(0)", "constant cannot be computed"),
@@ -82,6 +91,46 @@ def test_refused_at_once(text: str, says: str) -> None:
     assert time.perf_counter() - began < 1.0
     assert "Allowed: numbers" in str(caught.value)
     assert len(str(caught.value)) < 600
+
+
+LONG = {
+    "sum": ("+".join(["x", "2*y"] * 1600), 1600 * (3.0 + 4.0), 1600.0),
+    "difference": ("x" + "-y" * 4900, 3.0 - 4900 * 2.0, 1.0),
+    "product": ("1" + "*x/3" * 2400, 1.0, 2400 / 3.0),
+    "signs": ("-" * 9998 + "x", 3.0, 1.0),
+    "brackets": ("+".join(["(x)"] * 2400), 2400 * 3.0, 2400.0),
+    "mixed": ("+".join(f"{k % 7}*sin(x)**2*cos(y)" for k in range(450)), 1345 * math.sin(3) ** 2 * math.cos(2), None),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_formulas_up_to_ten_thousand_characters(name: str) -> None:
+    """Read, computed, differentiated, hashed and compared, however many terms there are."""
+    text, value, slope = LONG[name]
+    assert len(text) <= 10_000
+    formula = Expression.parse(text, NAMES)
+    assert formula == Expression.parse(text, NAMES)
+    assert hash(formula) == hash(Expression.parse(text, NAMES))
+    assert float(formula({"x": 3.0, "y": 2.0})) == pytest.approx(value, rel=1e-11)
+    if slope is not None:
+        assert float(jax.jvp(lambda x: formula({"x": x, "y": 2.0}), (3.0,), (1.0,))[1]) == pytest.approx(slope)
+
+
+@pytest.mark.slow
+def test_a_long_formula_runs() -> None:
+    """450 terms, where Python's recursion used to end; an explicit method, which compiles least."""
+    terms = "+".join(f"0.1*R{k % 3 + 1}{k // 3 % 3 + 1}" for k in range(450))
+    start = ph.State.of(attitude=ph.exp((0.05, 0, 0)), omega=(0, 0, 50))
+    run = ph.simulate(
+        ph.RigidBody((5, 5, 1)),
+        ph.Potential(PotentialFormula.parse(terms)),
+        start,
+        method="rig_neg",
+        step=1e-3,
+        steps=2,
+    )
+    assert run.ok
+    assert run.energy[0] == pytest.approx(1250 + 5 * np.asarray(ph.exp((0.05, 0, 0)).matrix().array).sum(), rel=1e-14)
 
 
 @given(st.text(max_size=40))

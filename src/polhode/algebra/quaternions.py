@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.algebra.reals import reals
 from polhode.algebra.scalars import Scalar, sqrt, where
 from polhode.algebra.vectors import Mat3, Vec3, stack
 
@@ -28,7 +29,7 @@ class Quaternion:
         if isinstance(values, Quaternion):
             return values
         if not isinstance(values, jax.Array):
-            values = np.asarray(values, dtype=float)
+            values = reals(values)
         if values.ndim == 0 or values.shape[-1] != 4:
             raise ValueError(f"a quaternion has 4 components (w, x, y, z) in its last axis; got shape {values.shape}")
         return cls(*(values[..., i] for i in range(4)))

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode.algebra.reals import reals
 from polhode.algebra.scalars import Scalar, sqrt
 
 
@@ -40,7 +41,7 @@ class Vec3:
         if isinstance(values, Vec3):
             return values
         if not isinstance(values, jax.Array):
-            values = np.asarray(values, dtype=float)
+            values = reals(values)
         if values.ndim == 0 or values.shape[-1] != 3:
             raise ValueError(f"a vector has 3 components in its last axis; got shape {values.shape}")
         return cls(values[..., 0], values[..., 1], values[..., 2])
@@ -135,7 +136,7 @@ class Mat3:
         if isinstance(values, Mat3):
             return values
         if not isinstance(values, jax.Array):
-            values = np.asarray(values, dtype=float)
+            values = reals(values)
         if values.shape[-2:] != (3, 3):
             raise ValueError(f"a 3x3 matrix is needed in the last two axes; got shape {values.shape}")
         return cls(*(values[..., i, j] for i in range(3) for j in range(3)))

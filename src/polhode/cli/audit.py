@@ -7,10 +7,10 @@ from pathlib import Path
 
 import jax
 from rich.console import Console
-from rich.table import Table
 
 from polhode.cli.output import print_json
 from polhode.cli.run import check_picture
+from polhode.cli.tables import show_table
 from polhode.methods import all_methods, method_of
 from polhode.verify import Certificate, audit
 
@@ -34,12 +34,9 @@ def audit_command(names: list[str], plot: Path | None, as_json: bool, table: Pat
     if as_json:
         print_json([c.record for c in certificates])
     else:
-        shown = Table(title="Measured: order, exact invariants of the free body, geometry of a step")
-        for heading in ("method", "order", *TICKS):
-            shown.add_column(heading)
-        for c in certificates:
-            shown.add_row(*_cells(c))
-        Console(width=None if sys.stdout.isatty() else 120).print(shown)
+        headings = ("method", "order", *TICKS)
+        title = "Measured: order, exact invariants of the free body, geometry of a step"
+        show_table(headings, [_cells(c) for c in certificates], title=title, left=headings)
         for c in certificates:
             print(c)
     if table is not None:

@@ -3,63 +3,65 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from polhode.cli.tables import say, show_table
 from polhode.mechanics import InputError
+from polhode.mechanics.checks import closest, unknown
 from polhode.methods import Method, all_methods, method_of
 from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.problems import PROBLEMS, problem_of
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 120)
-
-
-def _table(*headings: str) -> Table:
-    table = Table()
-    for i, heading in enumerate(headings):
-        table.add_column(heading, no_wrap=i == 0)
-    return table
 
 
 def show_methods(name: str | None) -> None:
     if name is not None:
         _show_one(name)
         return
-    table = _table("method", "order", "energy", "momentum", "top: energy", "top: π₃", "symplectic", "what it is")
+    rows = []
     for method in all_methods().values():
         t = method.traits
-        table.add_row(
-            method.name,
-            f"{t.order:g}",
-            t.energy,
-            t.spatial_momentum,
-            "free only" if t.loads == "none" else t.top_energy,
-            "" if t.loads == "none" else t.vertical_momentum,
-            "yes" if t.symplectic else "Poisson" if t.poisson else "no",
-            method.summary,
+        rows.append(
+            (
+                method.name,
+                f"{t.order:g}",
+                t.energy,
+                t.spatial_momentum,
+                "free only" if t.loads == "none" else t.top_energy,
+                "" if t.loads == "none" else t.vertical_momentum,
+                "yes" if t.symplectic else "Poisson" if t.poisson else "no",
+                method.summary,
+            )
         )
-    _console().print(table)
-    print("exact: to round-off; bounded: oscillates without trend; drifts: moves away. Energy and spatial momentum are")
-    print("those of a free body, the next two of the heavy symmetric top. Names combine: strang-, nystrom4- and rkn6-")
-    print("take any free method, triple4-, suzuki4-, kahan-li6- and kahan-li8- any symmetric one of order 2.")
-    print("`polhode methods NAME` tells more of one, `polhode audit NAME` measures it.\n")
-    systems = _table("method for systems of bodies", "order", "what it is")
-    for moving in multibody_methods().values():
-        systems.add_row(moving.name, f"{moving.order:g}", moving.summary)
-    _console().print(systems)
-    print("triple4-, suzuki4-, kahan-li6- and kahan-li8- compose any symmetric one; halving- halves steps that fail.")
+    headings = ("method", "order", "energy", "momentum", "top's energy", "top's π₃", "symplectic", "what it is")
+    show_table(headings, rows, texts=("what it is",), left=headings)
+    say(
+        "exact: to round-off; bounded: oscillates without trend; drifts: moves away. Energy and spatial momentum are "
+        "those of a free body, the next two of the heavy symmetric top. Names combine: strang-, nystrom4- and rkn6- "
+        "take any free method, triple4-, suzuki4-, kahan-li6- and kahan-li8- any symmetric one of order 2. "
+        "`polhode methods NAME` tells more of one, `polhode audit NAME` measures it."
+    )
+    print()
+    show_table(
+        ("method for systems of bodies", "order", "what it is"),
+        [(moving.name, f"{moving.order:g}", moving.summary) for moving in multibody_methods().values()],
+        texts=("what it is",),
+        left=("order",),
+    )
+    say("triple4-, suzuki4-, kahan-li6- and kahan-li8- compose any symmetric one; halving- halves steps that fail.")
 
 
 def _show_one(name: str) -> None:
+    both = (*all_methods(), *multibody_methods())
     try:
         moving = multibody_method_of(name)
     except InputError:
-        _show_method(method_of(name))
+        try:
+            method = method_of(name)
+        except InputError:
+            if ":" in name or closest(name, both) not in multibody_methods():
+                raise
+            raise unknown("method", name, both) from None
+        _show_method(method)
         return
     print(f"{moving.name} ({type(moving).__name__}), order {moving.order:g}, for systems of bodies\n")
     print(inspect.getdoc(type(moving)))
@@ -69,32 +71,34 @@ def _show_one(name: str) -> None:
 def _show_method(method: Method) -> None:
     print(f"{method.name} ({type(method).__name__})\n")
     print(inspect.getdoc(type(method)))
-    print(f"\nPaper: {method.paper}\n")
-    table = _table("trait", "claimed")
+    print(f"\nPaper: {getattr(method, 'paper', 'none is named')}\n")
     traits: dict[str, Any] = method.traits.__dict__
-    for trait, value in traits.items():
-        table.add_row(
+    rows = [
+        (
             trait.replace("_", " "),
             {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value),
         )
-    _console().print(table)
-    print("Each of these is tested: polhode.claims(method) runs the checks.")
+        for trait, value in traits.items()
+    ]
+    show_table(("trait", "claimed"), rows, left=("claimed",))
+    say("Each of these is tested: polhode.claims(method) runs the checks.")
 
 
 def show_problems(name: str | None) -> None:
     if name is None:
-        table = _table("problem", "what it is", "paper", "parameters")
-        for problem in PROBLEMS.values():
-            table.add_row(problem.name, problem.title, problem.paper, ", ".join(p.name for p in problem.parameters))
-        _console().print(table)
-        print("`polhode problems NAME` lists the parameters; `polhode run NAME --set PARAMETER=VALUE` runs it.")
+        show_table(
+            ("problem", "what it is", "paper", "parameters"),
+            [(p.name, p.title, p.paper, ", ".join(q.name for q in p.parameters)) for p in PROBLEMS.values()],
+            texts=("what it is", "paper", "parameters"),
+        )
+        say("`polhode problems NAME` lists the parameters; `polhode run NAME --set PARAMETER=VALUE` runs it.")
         return
     problem = problem_of(name)
     module = inspect.getmodule(problem.make)
     print(f"{problem.name}: {problem.title} (paper: {problem.paper})\n\n{inspect.getdoc(module)}\n")
-    table = _table("parameter", "default", "unit", "meaning")
+    rows = []
     for p in problem.parameters:
         default = ", ".join(f"{v:g}" for v in p.default) if isinstance(p.default, tuple) else f"{p.default:g}"
-        table.add_row(p.name, default, p.unit, p.meaning)
-    _console().print(table)
-    print(f"Runs by default with {problem.method}, step {problem.step:g} s, until {problem.until:g} s.")
+        rows.append((p.name, default, p.unit, p.meaning))
+    show_table(("parameter", "default", "unit", "meaning"), rows, texts=("meaning",), left=("default", "unit"))
+    say(f"Runs by default with {problem.method}, step {problem.step:g} s, until {problem.until:g} s.")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from polhode.cli.streams import UnwritableError, standard_streams
+
 app = typer.Typer(
     name="polhode",
     no_args_is_help=True,
@@ -20,6 +22,21 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
+
+
+def _number(text: str) -> float:
+    from polhode.mechanics.checks import InputError, number
+
+    try:
+        return number("it", text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 20):
+        raise typer.BadParameter(f"it must be a whole number of at most 19 digits, as in 100; got {text[:60]!r}")
+    return int(text)
 
 
 @app.command(
@@ -38,9 +55,16 @@ def run(
     method: Annotated[
         list[str] | None, typer.Option("--method", "-m", help="A name, or module:Class; repeatable.")
     ] = None,
-    step: Annotated[list[float] | None, typer.Option("--step", help="Length of a step (s); repeatable.")] = None,
-    until: Annotated[float | None, typer.Option("--until", help="Time to stop at (s).")] = None,
-    every: Annotated[int | None, typer.Option("--every", help="Save every so many steps.")] = None,
+    step: Annotated[
+        list[float] | None,
+        typer.Option("--step", parser=_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
+    ] = None,
+    until: Annotated[
+        float | None, typer.Option("--until", parser=_number, metavar="SECONDS", help="Time to stop at (s).")
+    ] = None,
+    every: Annotated[
+        int | None, typer.Option("--every", parser=_whole, metavar="COUNT", help="Save every so many steps.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr, .nc or .csv.")] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; .html is a 3D animation.")
@@ -48,9 +72,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""
+    from polhode.cli.output import only_json
     from polhode.cli.run import run_command
 
-    run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json)
+    with only_json(as_json):
+        run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json)
 
 
 @app.command()
@@ -94,8 +120,10 @@ def audit(
 ) -> None:
     """Measure what methods keep: order, invariants, the geometry of a step. Exit 1 if one breaks its claims."""
     from polhode.cli.audit import audit_command
+    from polhode.cli.output import only_json
 
-    audit_command(methods, plot, as_json, table)
+    with only_json(as_json):
+        audit_command(methods, plot, as_json, table)
 
 
 @app.command()
@@ -131,7 +159,17 @@ def root(
 def main() -> None:
     """Bad input is exit code 2, a computation that failed is 1, both with a sentence on stderr."""
     try:
+        with standard_streams():
+            _command()
+    except UnwritableError as error:
+        sys.exit(error.answer())
+
+
+def _command() -> None:
+    try:
         app()
+    except UnwritableError:
+        raise
     except Exception as error:
         from polhode.mechanics import InputError
         from polhode.simulation import StepError

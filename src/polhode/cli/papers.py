@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from polhode.cli.output import print_json
+from polhode.cli.tables import show_table
 from polhode.papers import PAPERS, Paper, Result, paper_of
 
 
@@ -28,9 +28,8 @@ def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
     if as_json:
         print_json([_record(paper, result) for paper, result in results.items()])
     else:
-        console = Console(width=None if sys.stdout.isatty() else 140)
         for paper, result in results.items():
-            console.print(_table(paper, result))
+            _show(paper, result)
         if report is not None:
             print(f"Report: {report}")
     if not all(result.ok for result in results.values()):
@@ -47,12 +46,11 @@ def _record(paper: Paper, result: Result) -> dict[str, object]:
     }
 
 
-def _table(paper: Paper, result: Result) -> Table:
-    table = Table(title=paper.title, title_justify="left")
-    for heading in ("where", "statement", "printed", "computed", "verdict"):
-        table.add_column(heading)
+def _show(paper: Paper, result: Result) -> None:
+    rows = []
     for check in result.checks:
         digits = f", {check.digits} digits" if check.digits is not None else ""
-        style = None if check.ok else "bold red"
-        table.add_row(check.where, check.claim, check.printed, check.computed, check.verdict + digits, style=style)
-    return table
+        rows.append((check.where, check.claim, check.printed, check.computed, check.verdict + digits))
+    headings = ("where", "statement", "printed", "computed", "verdict")
+    styles = [None if check.ok else "bold red" for check in result.checks]
+    show_table(headings, rows, title=paper.title, texts=headings, styles=styles)

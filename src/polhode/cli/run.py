@@ -11,8 +11,10 @@ import numpy as np
 
 from polhode.cli.output import print_json
 from polhode.cli.systems import show_systems
+from polhode.cli.tables import say, show_table
 from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
+from polhode.mechanics.checks import number, shown
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
 from polhode.simulation import Status, StepError
@@ -32,7 +34,7 @@ def run_command(
     plot: Path | None,
     as_json: bool,
 ) -> None:
-    case = case_of(source, dict(_setting(s) for s in settings)).override(methods, steps, until, every)
+    case = case_of(source, _settings(settings)).override(methods, steps, until, every)
     chosen = case.chosen()
     _check_places(out, plot)
     runs: list[Any] = []
@@ -66,15 +68,17 @@ def run_command(
         sys.exit(1)
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    try:
-        parts = [float(v) for v in value.split(",")]
-    except ValueError:
-        parts = []
-    if not equals or not name.strip() or not parts:
-        raise InputError(f"--set takes NAME=VALUE with a number, or several with commas; got {text!r}")
-    return name.strip(), parts[0] if len(parts) == 1 else parts
+def _settings(texts: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (equals and name and value):
+            raise InputError(f"--set takes NAME=VALUE with a number, or several with commas; got {shown(text)}")
+        if name in found:
+            raise InputError(f"--set {shown(name)} is given twice; give it once")
+        parts = [number(f"--set NAME=VALUE: {name}", part) for part in value.split(",")]
+        found[name] = parts[0] if len(parts) == 1 else parts
+    return found
 
 
 def _check_places(out: Path | None, plot: Path | None) -> None:
@@ -117,37 +121,35 @@ def _draw(case: Case, runs: list[Any], plot: Path) -> None:
 
 
 def _show(case: Case, runs: list[Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    title, console = f"{case.name}: t = 0 to {runs[0].t[-1]:g} s", Console(width=None if sys.stdout.isatty() else 120)
+    title = f"{case.name}: t = 0 to {runs[0].t[-1]:g} s"
     if isinstance(runs[0], SystemRun):
-        show_systems(title, runs, console)
+        show_systems(title, runs)
         return
-    table = Table(title=title, title_justify="left")
     twistless = runs[0].body.twist_axis is not None
     kept = ("Π1, Π2 drift", "|w∥| at most") if twistless else ("momentum drift", "vertical drift")
-    for heading in ("method", "step", "steps", "energy at start", "energy drift", *kept, "iterations", "seconds"):
-        table.add_column(heading, justify="left" if heading == "method" else "right")
+    rows = []
     for run in runs:
         s = run.summary()
-        table.add_row(
-            s["method"] + ("" if s["ok"] else " (stopped)"),
-            f"{s['step']:g}",
-            f"{s['steps']:,}",
-            f"{s['energy']['start']:.10g}",
-            f"{s['energy']['drift']:.2e}",
-            *_kept(run, s),
-            f"{s['iterations']:.2f}",
-            f"{s['seconds']:.3g}",
+        rows.append(
+            (
+                s["method"] + ("" if s["ok"] else " (stopped)"),
+                f"{s['step']:g}",
+                f"{s['steps']:,}",
+                f"{s['energy']['start']:.10g}",
+                f"{s['energy']['drift']:.2e}",
+                *_kept(run, s),
+                f"{s['iterations']:.2f}",
+                f"{s['seconds']:.3g}",
+            )
         )
-    console.print(table)
-    of_what = "of the energy, and of Π1 and Π2 as a\nvector (a load changes them)"
+    headings = ("method", "step", "steps", "energy at start", "energy drift", *kept, "iterations", "seconds")
+    show_table(headings, rows, title=title)
+    of_what = "of the energy, and of Π1 and Π2 as a vector (a load changes them)"
     if not twistless:
         of_what = (
-            "of the energy, of the spatial momentum as a\nvector (a torque changes it) and of its vertical component"
+            "of the energy, of the spatial momentum as a vector (a torque changes it) and of its vertical component"
         )
-    print(f"Drifts are the largest relative deviation over the saved samples: {of_what}. Seconds include compilation.")
+    say(f"Drifts are the largest relative deviation over the saved samples: {of_what}. Seconds include compilation.")
 
 
 def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:

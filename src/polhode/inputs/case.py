@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
 from polhode.mechanics import InputError, NonTwistingBody, Potential, RigidBody, Start, State, Torque
-from polhode.mechanics.checks import nearest, numbers
+from polhode.mechanics.body import UnphysicalError
+from polhode.mechanics.checks import nearest, numbers, shown
 from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of, path_of
@@ -82,7 +86,7 @@ def case_of(source: str, settings: Mapping[str, Any] | None = None) -> Case:
     """From a `.toml` file, a saved `.zarr`, `.nc` or `.csv`, or the name of a problem."""
     settings = settings or {}
     path = Path(source)
-    if path.suffix == ".toml" or (path.is_file() and path.suffix not in (".nc", ".csv")):
+    if path.suffix == ".toml" or (os.path.isfile(source) and path.suffix not in (".nc", ".csv")):
         return _from_content(read_toml(path), source, settings)
     if path.suffix in (".zarr", ".nc", ".csv"):
         from polhode.results.store import load
@@ -93,7 +97,7 @@ def case_of(source: str, settings: Mapping[str, Any] | None = None) -> Case:
         return _from_content(json.loads(recipe), source, settings)
     if source not in PROBLEMS:
         raise InputError(
-            f"{source!r} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "
+            f"{shown(source)} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "
             f"Problems: {', '.join(PROBLEMS)}; files end in .toml"
         )
     return _from_content({"problem": source}, source, settings)
@@ -110,7 +114,7 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
         raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
     problem = problem_of(file.problem)
     values = problem.filled({**(file.parameters or {}), **settings})
-    setup = problem.make(**values)
+    setup = problem.made(values)
     run = file.run
     return Case(
         problem.name,
@@ -150,7 +154,12 @@ def _body(table: BodyTable) -> RigidBody:
     value = getattr(table, name)
     kind = NonTwistingBody if table.non_twisting else RigidBody
     if name == "inertia":
-        return kind(value, allow_unphysical=table.allow_unphysical)
+        try:
+            return kind(value, allow_unphysical=table.allow_unphysical)
+        except UnphysicalError as error:
+            raise InputError(
+                f"{error.args[0]}. If this is meant, write allow_unphysical = true under [body]"
+            ) from error
     return getattr(kind, name)(**value.model_dump())
 
 
@@ -162,7 +171,8 @@ def _start(table: StartTable) -> Start:
         if kind == "directors":
             return _turning(table, directors=attitude)
         if kind == "exp":
-            attitude = exp(numbers("start.attitude.exp", attitude, (3,)))
+            with np.errstate(over="ignore", invalid="ignore"):  # an angle of 1e200 names no attitude, and is refused
+                attitude = exp(numbers("start.attitude.exp", attitude, (3,)))
         elif kind == "quaternion":
             attitude = numbers("start.attitude.quaternion", attitude, (4,))
         else:

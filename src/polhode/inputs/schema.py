@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polhode.mechanics.checks import InputError, nearest
+from polhode.mechanics.checks import InputError, decimal, nearest, shown
 
-Number = int | float
+_WORD = 2**63  # whole numbers beyond 64 bits are no TOML, though tomllib reads them
+Whole = Annotated[int, Field(ge=-_WORD, lt=_WORD)]
+Number = Whole | float
 
 
 class Table(BaseModel):
@@ -86,8 +88,8 @@ class RunTable(Table):
     method: str | list[str] = "imidm"
     step: Number | list[Number] | None = None
     until: Number | None = None
-    steps: int | None = None
-    every: int = 1
+    steps: Whole | None = None
+    every: Whole = 1
 
 
 class InputFile(Table):
@@ -102,14 +104,23 @@ class InputFile(Table):
 
 
 def read_toml(path: Path) -> dict[str, Any]:
+    name = shown(str(path))
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{str(path)!r} is not TOML: {error}") from error
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"), parse_float=decimal)  # with a byte-order mark or not
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{str(path)!r} is not a text file in UTF-8: {error}") from error
+        raise InputError(f"{name} is not a text file in UTF-8: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{name} is not TOML: {error}") from error
+    except ValueError as error:  # from `int`, for thousands of digits
+        raise InputError(f"{name}: a whole number {_NEEDED['less_than']}") from error
+    except RecursionError:
+        raise InputError(
+            f"{name} nests lists or tables too deeply to be read; an input has four levels at most"
+        ) from None
     except OSError as error:
-        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from error
+        raise InputError(f"cannot read {name}: {error.strerror}") from error
 
 
 def check(data: dict[str, Any], source: str) -> InputFile:
@@ -122,23 +133,26 @@ def check(data: dict[str, Any], source: str) -> InputFile:
 def _sentences(error: ValidationError) -> list[str]:
     seen: dict[str, str] = {}
     for item in error.errors():
-        keys = [str(part) for part in item["loc"] if isinstance(part, str) and not _is_type_name(part)]
+        keys = _keys(item["loc"])
         place = ".".join(keys)
         if item["type"] == "extra_forbidden":
-            allowed = _keys_of(keys[:-1])
+            allowed = list((_table(keys[:-1]) or InputFile).model_fields)
             where = f"[{'.'.join(keys[:-1])}]" if keys[:-1] else "the top level"
+            key = shown(keys[-1])
             seen[place] = (
-                f"unknown key {keys[-1]!r} in {where}{nearest(keys[-1], allowed)} Allowed there: {', '.join(allowed)}"
+                f"unknown key {key} in {where}{nearest(keys[-1], allowed)} Allowed there: {', '.join(allowed)}"
             )
         elif item["type"] == "missing":
             seen[place] = f"{place} is missing"
         else:
             needed = _NEEDED.get(item["type"], item["msg"])
-            seen.setdefault(place, f"{place} = {item['input']!r}: {needed}")
+            seen.setdefault(place, f"{place} = {shown(item['input'])}: {needed}")
     return list(seen.values())
 
 
 _NEEDED = {
+    "greater_than_equal": "has more than 64 bits; write it with an exponent, as in 1e20",
+    "less_than": "has more than 64 bits; write it with an exponent, as in 1e20",
     "int_type": "a number is needed",
     "float_type": "a number is needed",
     "string_type": "text in quotes is needed",
@@ -150,15 +164,24 @@ _NEEDED = {
 }
 
 
-def _is_type_name(part: str) -> bool:
-    """pydantic puts the tried member of a union into the location."""
-    return part in ("int", "float", "str", "bool") or part.startswith(("list[", "dict["))
+def _keys(location: tuple[int | str, ...]) -> list[str]:
+    """The keys of the file that lead to `location`. What pydantic adds after them, places in lists and the members of
+    a union that it tried, is left out."""
+    keys: list[str] = []
+    for part in location:
+        if _table(keys) is None and keys != ["parameters"]:
+            break
+        keys.append(str(part))
+    return keys
 
 
-def _keys_of(place: list[str]) -> list[str]:
-    model: type[BaseModel] = InputFile
-    for key in place:
+def _table(keys: list[str]) -> type[BaseModel] | None:
+    """What the table of this name holds; None if it is no table of ours."""
+    model: type[BaseModel] | None = InputFile
+    for key in keys:
+        if model is None or key not in model.model_fields:
+            return None
         annotation: Any = model.model_fields[key].annotation
         options = getattr(annotation, "__args__", (annotation,))
-        model = next(o for o in options if isinstance(o, type) and issubclass(o, BaseModel))
-    return list(model.model_fields)
+        model = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
+    return model

@@ -9,7 +9,15 @@ import numpy as np
 
 from polhode.algebra import Mat3, Quaternion, Vec3
 from polhode.mechanics import shapes
-from polhode.mechanics.checks import InputError, numbers
+from polhode.mechanics.checks import SMALLEST, InputError, numbers, shape_of, shown
+
+
+class UnphysicalError(InputError):
+    """Moments that no mass distribution has. What to do is said where it can be done: a `RigidBody` takes a flag,
+    a built-in problem has none."""
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}. If this is meant, pass allow_unphysical=True"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +51,7 @@ class RigidBody:
             axes = Quaternion.from_matrix(Mat3.of(vectors))
         else:
             values, axes = np.diag(tensor), None
-        _check_moments(values, self.inertia, self.allow_unphysical)
+        _check_moments(values, self.allow_unphysical)
         object.__setattr__(self, "tensor", tensor)
         object.__setattr__(self, "moments", Vec3.of(values))
         object.__setattr__(self, "axes", axes)
@@ -102,29 +110,31 @@ class NonTwistingBody(RigidBody):
 
 
 def _tensor(inertia: Any) -> np.ndarray:
-    shape = np.shape(inertia)
-    if shape == (3,):
-        return np.diag(numbers("inertia", inertia, (3,)))
-    if shape != (3, 3):
+    shape = shape_of("inertia must be 3 principal moments or a symmetric 3x3 tensor", inertia)
+    if shape not in ((3,), (3, 3)):
         raise InputError(
-            f"inertia must be 3 principal moments or a symmetric 3x3 tensor; got shape {shape}: {inertia!r}"
+            f"inertia must be 3 principal moments or a symmetric 3x3 tensor; got shape {shape}: {shown(inertia)}"
         )
-    tensor = numbers("inertia", inertia, (3, 3))
-    skewness = np.abs(tensor - tensor.T).max()
+    tensor = numbers("inertia", inertia)
+    if shape == (3,):
+        return np.diag(tensor)
+    skewness = np.abs(tensor / 2 - tensor.T / 2).max() * 2
     if skewness > 1e-10 * np.abs(tensor).max():
         raise InputError(
-            f"inertia must be symmetric; entries across the diagonal differ by up to {skewness:.3g}: {inertia!r}"
+            f"inertia must be symmetric; entries across the diagonal differ by up to {skewness:.3g}: {shown(inertia)}"
         )
-    return (tensor + tensor.T) / 2
+    return tensor / 2 + tensor.T / 2
 
 
-def _check_moments(moments: np.ndarray, given: Any, allow_unphysical: bool) -> None:
-    if not (moments > 0).all():
-        raise InputError(f"inertia must be positive definite; its principal moments are {moments.tolist()}")
-    excess = 2 * moments.max() - moments.sum()
-    if excess > 1e-12 * moments.max() and not allow_unphysical:
+def _check_moments(moments: np.ndarray, allow_unphysical: bool) -> None:
+    if not (moments >= SMALLEST).all():
         raise InputError(
+            f"inertia must be positive definite, with moments of at least {SMALLEST:.2g}; its principal moments are "
+            f"{moments.tolist()}"
+        )
+    excess = 2.0 - (moments / moments.max()).sum()
+    if excess > 1e-12 and not allow_unphysical:
+        raise UnphysicalError(
             f"no body has principal moments {moments.tolist()}: the largest exceeds the sum of the other two by "
-            f"{excess:.3g} (triangle inequality). If this is meant, pass allow_unphysical=True (in a file: "
-            f"allow_unphysical = true under [body])"
+            f"{excess * moments.max():.3g} (triangle inequality)"
         )

@@ -3,42 +3,73 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from polhode._programs import has_64_bits
+from polhode.algebra.reals import reals
 
 
 class InputError(ValueError):
     """Something the user gave cannot be used."""
 
 
+# A decimal number in ASCII. `float` alone takes digits of any script, underscores and spaces too.
+DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+SMALLEST = float(np.finfo(float).tiny)  # below it, numbers lose digits, then become 0
+LARGEST_COUNT = 2**62
+
+
+def shown(value: Any) -> str:
+    """What was given, for a message: at most some 200 characters of it, whatever it is."""
+    try:
+        text = re.sub(r"\s*\n\s*", " ", repr(value))
+    except Exception:  # whole numbers of 5000 digits, what is nested too deep, a class of the user's
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= 200 else f"{text[:150]} ... {text[-40:]}"
+
+
+def shape_of(needed: str, values: Any) -> tuple[int, ...]:
+    """The shape of what is numbers; `needed` begins the sentence for what is not."""
+    try:
+        return reals(values).shape
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{needed}; got {shown(values)}: {_first_line(error)}") from error
+
+
 def numbers(name: str, values: Any, shape_end: tuple[int, ...] = ()) -> np.ndarray:
     """`values` as finite floats whose last axes have the given shape."""
     try:
-        array = np.asarray(values, dtype=float)
+        array = reals(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers; got {values!r}") from error
+        raise InputError(f"{name} must be numbers; got {shown(values)}: {_first_line(error)}") from error
     if array.shape[array.ndim - len(shape_end) :] != shape_end:
         wanted = " x ".join(str(n) for n in shape_end)
-        raise InputError(f"{name} must be {wanted} numbers; got an array of shape {array.shape}: {values!r}")
+        raise InputError(f"{name} must be {wanted} numbers; got an array of shape {array.shape}: {shown(values)}")
     if not np.isfinite(array).all():
-        raise InputError(f"{name} must be finite; got {values!r}")
+        raise InputError(f"{name} must be finite; got {shown(values)}")
     return array
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
 
 
 def positive(name: str, value: Any) -> float:
     number = numbers(name, value)
     if number.shape != () or not number > 0:
-        raise InputError(f"{name} must be one positive number; got {value!r}")
+        raise InputError(f"{name} must be one positive number; got {shown(value)}")
+    if number < SMALLEST:
+        raise InputError(f"{name} must be at least {SMALLEST:.2g}, below which numbers lose digits; got {shown(value)}")
     return float(number)
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}; got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= LARGEST_COUNT:
+        raise InputError(f"{name} must be a whole number of at least {least}, at most 2**62; got {shown(value)}")
     return int(value)
 
 
@@ -52,22 +83,44 @@ def double_precision() -> None:
         )
 
 
+def decimal(text: str) -> float:
+    """The number that `text` writes, infinite if too large; refused where 64 bits would make it 0 or a few digits."""
+    value = float(text)
+    mantissa = text.lower().split("e")[0]
+    if (value == 0 and any(digit in mantissa for digit in "123456789")) or 0 < abs(value) < SMALLEST:
+        raise InputError(f"{shown(text)} is too small: numbers below {SMALLEST:.2g} lose digits or become 0")
+    return value
+
+
+def number(name: str, text: str) -> float:
+    """One number written in ASCII, as on the command line."""
+    if not re.fullmatch(rf"[+-]?(?:{DECIMAL}|inf|nan)", text.strip(), re.IGNORECASE):
+        raise InputError(f"{name} must be a number, as in 0.01 or 1e-3; got {shown(text)}")
+    return float(numbers(name, decimal(text.strip())))
+
+
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """What known is most like `word`, if anything is."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)), None)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of a sentence: '; did you mean X?' if something known is like `word`, else a full stop."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else "."
+    close = closest(word, known)
+    return f"; did you mean {close!r}?" if close else "."
 
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> InputError:
     names = sorted(set(known))
-    return InputError(f"unknown {kind} {word!r}{nearest(word, names)} Known: {', '.join(names)}")
+    return InputError(f"unknown {kind} {shown(word)}{nearest(word, names)} Known: {', '.join(names)}")
 
 
 def rotation_matrix(name: str, values: Any) -> np.ndarray:
     """A rotation matrix, made orthonormal to round-off if it is one to 1e-8."""
     matrix = numbers(name, values, (3, 3))
-    defect = np.abs(np.swapaxes(matrix, -1, -2) @ matrix - np.eye(3)).max()
-    if defect > 1e-8:
+    with np.errstate(over="ignore", invalid="ignore"):
+        defect = np.abs(np.swapaxes(matrix, -1, -2) @ matrix - np.eye(3)).max(initial=0.0)
+    if not defect <= 1e-8:  # nor if it overflowed
         raise InputError(
             f"{name} is not a rotation: RᵀR differs from the identity by {defect:.2g} (at most 1e-8 is allowed); "
             "orthonormalise it, or give a quaternion, which is normalised for you"
@@ -79,7 +132,8 @@ def rotation_matrix(name: str, values: Any) -> np.ndarray:
 
 def unit_quaternion(name: str, values: Any) -> np.ndarray:
     q = numbers(name, values, (4,))
-    length = np.linalg.norm(q, axis=-1, keepdims=True)
-    if (length < 1e-150).any():
+    size = np.abs(q).max(axis=-1, keepdims=True)
+    if (size < SMALLEST).any():
         raise InputError(f"{name} has length zero and so names no rotation; no rotation is (1, 0, 0, 0)")
-    return q / length
+    q = q / size  # its square neither overflows nor vanishes
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)

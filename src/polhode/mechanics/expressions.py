@@ -19,7 +19,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from polhode.algebra import Mat3, Vec3
-from polhode.mechanics.checks import InputError, nearest
+from polhode.mechanics.checks import DECIMAL, InputError, decimal, nearest
 
 _FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., float], int]] = {
     "sqrt": (jnp.sqrt, math.sqrt, 1),
@@ -39,13 +39,13 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": operator.truediv,
     "**": operator.pow,
 }
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|(?P<op>\*\*|[-+*/(),]))"
-)
+_TOKEN = re.compile(rf"\s*(?:(?P<number>{DECIMAL})|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<op>\*\*|[-+*/(),]))")
 _DEPTH = 100
 _LENGTH = 10_000
 
-Node = Any  # float | str | tuple[str, Node, ...]
+# A formula as a list of steps for a stack: a number, a symbol, or what takes the last one or two values off it. Flat,
+# so that a sum of thousands of terms is no deeper than one of two.
+Steps = tuple[float | str, ...]
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,19 @@ class Expression:
     """A formula in named symbols. Equal texts are equal, and share a compiled program."""
 
     text: str
-    tree: Node
+    steps: Steps
 
     @classmethod
     def parse(cls, text: str, symbols: Iterable[str]) -> Expression:
         return cls(text, _Parser(text, tuple(symbols)).parse())
 
+    @property
+    def names(self) -> set[str]:
+        """The symbols it uses."""
+        return {step for step in self.steps if isinstance(step, str) and step not in (*_OPERATORS, *_FUNCTIONS)}
+
     def __call__(self, values: Mapping[str, Any]) -> Any:
-        return _evaluate(self.tree, values)
+        return _evaluate(self.steps, values)
 
 
 ROTATION = tuple(f"R{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3))
@@ -76,7 +81,7 @@ class PotentialFormula:
     @staticmethod
     def parse(text: str) -> PotentialFormula | TimedPotentialFormula:
         expression = Expression.parse(text, (*ROTATION, "t"))
-        return (TimedPotentialFormula if "t" in _names(expression.tree) else PotentialFormula)(expression)
+        return (TimedPotentialFormula if "t" in expression.names else PotentialFormula)(expression)
 
     def __call__(self, R: Mat3) -> Any:
         return self.expression(dict(zip(ROTATION, R.entries, strict=True)))
@@ -101,7 +106,7 @@ class TorqueFormula:
     @staticmethod
     def parse(texts: Iterable[str]) -> TorqueFormula | OmegaTorqueFormula:
         a, b, c = (Expression.parse(text, (*ROTATION, "t", *OMEGA)) for text in texts)
-        names = set().union(*(_names(expression.tree) for expression in (a, b, c)))
+        names = a.names | b.names | c.names
         return (OmegaTorqueFormula if names & {*OMEGA} else TorqueFormula)((a, b, c))
 
     def __call__(self, t: Any, R: Mat3) -> Any:
@@ -140,22 +145,22 @@ class _Parser:
         )
 
     def tokenize(self) -> list[tuple[str, str, int]]:
-        tokens, position = [], 0
-        while self.text[position:].strip():
+        tokens, position, end = [], 0, len(self.text.rstrip())
+        while position < end:
             match = _TOKEN.match(self.text, position)
             if match is None:
-                start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
+                start = end - len(self.text[position:end].lstrip())
                 raise self.error(start, f"{self.text[start]!r} is not part of the grammar")
             kind = match.lastgroup or ""
             tokens.append((kind, match[kind], match.start(kind)))
             position = match.end()
         return [*tokens, ("end", "", len(self.text))]
 
-    def parse(self) -> Node:
-        tree = self.sum()
+    def parse(self) -> Steps:
+        steps = self.sum()
         if self.tokens[self.i][0] != "end":
             raise self.error(self.tokens[self.i][2], f"{self.tokens[self.i][1]!r} was not expected here")
-        return tree
+        return tuple(steps)
 
     def accept(self, *ops: str) -> str | None:
         kind, word, _ = self.tokens[self.i]
@@ -169,11 +174,14 @@ class _Parser:
             _, word, position = self.tokens[self.i]
             raise self.error(position, f"{op!r} is missing" + (f" before {word!r}" if word else ""))
 
-    def make(self, op: str, a: Node, b: Node, position: int) -> Node:
-        """An operation; folded if both sides are numbers, so that overflow shows at once."""
-        if isinstance(a, float) and isinstance(b, float):
-            return self.number(lambda: _OPERATORS[op](a, b), position)
-        return (op, a, b)
+    def join(self, op: str, a: list[float | str], b: list[float | str], position: int) -> None:
+        """Makes `a` the steps of the operation on both; folded if both are numbers, so that overflow shows at once."""
+        x, y = a[0], b[0]
+        if len(a) == len(b) == 1 and isinstance(x, float) and isinstance(y, float):
+            a[0] = self.number(lambda: _OPERATORS[op](x, y), position)
+        else:
+            a += b
+            a.append(op)
 
     def number(self, compute: Callable[[], Any], position: int) -> float:
         try:
@@ -184,32 +192,34 @@ class _Parser:
             raise self.error(position, f"a constant is not a finite real number ({value})")
         return float(value)
 
-    def sum(self) -> Node:
+    def sum(self) -> list[float | str]:
         self.depth += 1
         if self.depth > _DEPTH:
             raise self.error(self.tokens[self.i][2], f"it is nested more than {_DEPTH} deep")
-        tree = self.product()
+        steps = self.product()
         while op := self.accept("+", "-"):
-            tree = self.make(op, tree, self.product(), self.tokens[self.i - 1][2])
+            self.join(op, steps, self.product(), self.tokens[self.i - 1][2])
         self.depth -= 1
-        return tree
+        return steps
 
-    def product(self) -> Node:
-        tree = self.sign()
+    def product(self) -> list[float | str]:
+        steps = self.sign()
         while op := self.accept("*", "/"):
-            tree = self.make(op, tree, self.sign(), self.tokens[self.i - 1][2])
-        return tree
+            self.join(op, steps, self.sign(), self.tokens[self.i - 1][2])
+        return steps
 
-    def sign(self) -> Node:
+    def sign(self) -> list[float | str]:
         negative = False
         while op := self.accept("+", "-"):
             negative ^= op == "-"
-        tree = self.power()
+        steps = self.power()
         if not negative:
-            return tree
-        return -tree if isinstance(tree, float) else ("*", -1.0, tree)
+            return steps
+        if len(steps) == 1 and isinstance(steps[0], float):
+            return [-steps[0]]
+        return [-1.0, *steps, "*"]
 
-    def power(self) -> Node:
+    def power(self) -> list[float | str]:
         base = self.atom()
         position = self.tokens[self.i][2]
         if not self.accept("**"):
@@ -217,30 +227,30 @@ class _Parser:
         self.depth += 1
         if self.depth > _DEPTH:
             raise self.error(position, f"it is nested more than {_DEPTH} deep")
-        tree = self.make("**", base, self.sign(), position)
+        self.join("**", base, self.sign(), position)
         self.depth -= 1
-        return tree
+        return base
 
-    def atom(self) -> Node:
+    def atom(self) -> list[float | str]:
         kind, word, position = self.tokens[self.i]
         self.i += 1
         if kind == "number":
-            return self.number(lambda: float(word), position)
+            return [self.number(lambda: decimal(word), position)]
         if word == "(":
-            tree = self.sum()
+            steps = self.sum()
             self.expect(")")
-            return tree
+            return steps
         if word == "pi":
-            return math.pi
+            return [math.pi]
         if word in _FUNCTIONS:
             return self.call(word, position)
         if word in self.symbols:
-            return word
+            return [word]
         if kind == "name":
             raise self.error(position, f"unknown name {word!r}{nearest(word, (*self.symbols, *_FUNCTIONS, 'pi'))}")
         raise self.error(position, "a number, a name or '(' is missing" + (f" before {word!r}" if word else ""))
 
-    def call(self, name: str, position: int) -> Node:
+    def call(self, name: str, position: int) -> list[float | str]:
         self.expect("(")
         arguments = [self.sum()]
         while self.accept(","):
@@ -249,26 +259,24 @@ class _Parser:
         _, on_numbers, count = _FUNCTIONS[name]
         if len(arguments) != count:
             raise self.error(position, f"{name} takes {count} argument{'s' * (count > 1)}; got {len(arguments)}")
-        if all(isinstance(a, float) for a in arguments):
-            return self.number(lambda: on_numbers(*arguments), position)
-        return (name, *arguments)
+        if all(len(a) == 1 and isinstance(a[0], float) for a in arguments):
+            return [self.number(lambda: on_numbers(*(a[0] for a in arguments)), position)]
+        return [*(step for a in arguments for step in a), name]
 
 
-def _evaluate(tree: Node, values: Mapping[str, Any]) -> Any:
-    if isinstance(tree, float):
-        return tree
-    if isinstance(tree, str):
-        return values[tree]
-    op, *arguments = tree
-    if op == "**" and isinstance(arguments[1], float) and arguments[1].is_integer() and abs(arguments[1]) < 1000:
-        return _evaluate(arguments[0], values) ** int(arguments[1])  # keeps its derivative at zero and below
-    computed = [_evaluate(a, values) for a in arguments]
-    return _OPERATORS[op](*computed) if op in _OPERATORS else _FUNCTIONS[op][0](*computed)
-
-
-def _names(tree: Node) -> set[str]:
-    if isinstance(tree, float):
-        return set()
-    if isinstance(tree, str):
-        return {tree}
-    return set().union(*(_names(a) for a in tree[1:]))
+def _evaluate(steps: Steps, values: Mapping[str, Any]) -> Any:
+    stack: list[Any] = []
+    for step in steps:
+        if isinstance(step, float):
+            stack.append(step)
+        elif step in _OPERATORS:
+            b = stack.pop()
+            if step == "**" and isinstance(b, float) and b.is_integer() and abs(b) < 1000:
+                b = int(b)  # keeps its derivative at zero and below
+            stack.append(_OPERATORS[step](stack.pop(), b))
+        elif step in _FUNCTIONS:
+            function, _, count = _FUNCTIONS[step]
+            stack[-count:] = [function(*stack[-count:])]
+        else:
+            stack.append(values[step])
+    return stack.pop()

@@ -10,7 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from polhode.mechanics.checks import InputError, nearest
+from polhode.algebra.reals import reals
+from polhode.mechanics.checks import InputError, nearest, shown
 
 
 def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,9 +42,18 @@ def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Map
 
 def _number(what: str, value: Any) -> None:
     try:
-        np.asarray(value, dtype=float)
+        as_float(value)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be numbers; got {value!r}. What is none belongs into the function") from error
+        raise InputError(
+            f"{what} must be numbers; got {shown(value)}: {error}. What is none belongs into the function"
+        ) from error
+
+
+def as_float(x: Any) -> Any:
+    """A parameter as it is passed on: float64, switches as 0 and 1; what JAX traces stays as it is."""
+    if isinstance(x, jax.core.Tracer):
+        return x
+    return np.asarray(x, dtype=float) if isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ else reals(x)
 
 
 def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:

@@ -20,7 +20,7 @@ from polhode._programs import Traced, traced
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
 from polhode.algebra.arraylike import as_array
 from polhode.mechanics.checks import InputError, numbers
-from polhode.mechanics.functions import parameters_of
+from polhode.mechanics.functions import as_float, parameters_of
 from polhode.mechanics.members import batch_shape, for_each_member
 
 
@@ -151,7 +151,7 @@ class _FromFunction(Load):
         number = jax.ShapeDtypeStruct(shape, float)
         examples = {"R": Mat3(*[number] * 9), "t": jax.ShapeDtypeStruct((), float), "omega": Vec3(*[number] * 3)}
         values = tuple(examples[name] for name in self._allowed[: self._arity])
-        numbers = jax.tree.map(lambda x: np.asarray(x, dtype=float), self.parameters)
+        numbers = jax.tree.map(as_float, self.parameters)
 
         def call(values: Any, parameters: Any) -> Any:
             return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), self._mapped(values, parameters, shape))

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.mechanics.checks import SMALLEST, InputError, numbers, positive, shown
+
+_overflowing = np.errstate(over="ignore", invalid="ignore")  # to infinity, which a RigidBody refuses
 
 
 @dataclass(frozen=True)
@@ -18,34 +20,40 @@ class Solid:
     centre: np.ndarray
     second: np.ndarray
 
+    @_overflowing
     def inertia_about(self, point: np.ndarray) -> np.ndarray:
         arm = self.centre - point
         second = self.second + self.mass * np.outer(arm, arm)
         return np.trace(second) * np.eye(3) - second
 
 
+@_overflowing
 def box(mass: float, size: Any) -> Solid:
     return _centred(mass, _lengths("size", size) ** 2 / 12)
 
 
+@_overflowing
 def ellipsoid(mass: float, semi_axes: Any) -> Solid:
     return _centred(mass, _lengths("semi_axes", semi_axes) ** 2 / 5)
 
 
+@_overflowing
 def cylinder(mass: float, radius: float, height: float) -> Solid:
     r = positive("radius", radius)
     h = numbers("height", height)
     if h.shape != () or h < 0:
-        raise InputError(f"height must be one number, zero or more; got {height!r}")
+        raise InputError(f"height must be one number, zero or more; got {shown(height)}")
     return _centred(mass, np.array([r * r / 4, r * r / 4, float(h) ** 2 / 12]))
 
 
+@_overflowing
 def points(masses: Any, positions: Any) -> Solid:
     x = numbers("positions", positions, (3,))
     m = numbers("masses", masses)
-    if x.ndim != 2 or m.shape != x.shape[:1] or (m <= 0).any():
+    if x.ndim != 2 or not len(x) or m.shape != x.shape[:1] or (m < SMALLEST).any():
         raise InputError(
-            f"n positive masses and n x 3 positions are needed; got shapes {m.shape} and {x.shape}, masses {m.tolist()}"
+            f"n positive masses and n x 3 positions are needed; got shapes {m.shape} and {x.shape}, masses "
+            f"{shown(masses)}"
         )
     mass = float(m.sum())
     centre = m @ x / mass
@@ -53,12 +61,15 @@ def points(masses: Any, positions: Any) -> Solid:
     return Solid(mass, centre, (m[:, None] * arms).T @ arms)
 
 
+@_overflowing
 def mesh(vertices: Any, triangles: Any, density: float) -> Solid:
     """By the signed tetrahedra from the origin to each triangle."""
     v = numbers("vertices", vertices, (3,))
-    faces = np.asarray(triangles)
-    if faces.ndim != 2 or faces.shape[1] != 3 or not np.issubdtype(faces.dtype, np.integer):
-        raise InputError(f"triangles must be n x 3 whole numbers; got shape {faces.shape}, {faces.dtype}")
+    if v.ndim != 2 or not len(v):
+        raise InputError(f"vertices must be n x 3 numbers; got shape {v.shape}")
+    shape, faces = numbers("triangles", triangles, (3,)).shape, np.asarray(triangles)
+    if len(shape) != 2 or not len(faces) or not np.issubdtype(faces.dtype, np.integer):
+        raise InputError(f"triangles must be n x 3 whole numbers; got shape {shape}, {faces.dtype}")
     if faces.min() < 0 or faces.max() >= len(v):
         raise InputError(f"triangles name vertices {faces.min()} to {faces.max()}; there are 0 to {len(v) - 1}")
     edges = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
@@ -90,5 +101,5 @@ def _centred(mass: float, second_per_mass: np.ndarray) -> Solid:
 def _lengths(name: str, values: Any) -> np.ndarray:
     lengths = numbers(name, values, (3,))
     if (lengths <= 0).any():
-        raise InputError(f"{name} must be three positive lengths; got {values!r}")
+        raise InputError(f"{name} must be three positive lengths; got {shown(values)}")
     return lengths

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from functools import cache
 from typing import Any
 
-from polhode.mechanics.checks import InputError, unknown
+from polhode.mechanics.checks import InputError, closest, shown, unknown
 from polhode.methods.base import Method
 from polhode.methods.composition import WEIGHTS, Composition
 from polhode.methods.conserving import AKW, BBTRAP, BBTRAPWD, SWC1
@@ -61,6 +62,11 @@ _COMBINED = (  # a few of the many; any other name of this form is understood to
 )
 
 
+# Methods of `multibody`, which is built on this part: named here so that they are not taken for misspelt ones.
+OF_SYSTEMS = ("three-field", "three-field-sparse", "three-field-literal", "mm-dae")
+LONGEST = 100  # of a name: prefixes may be repeated, and each is a call deeper
+
+
 @cache
 def all_methods() -> dict[str, Method]:
     """Every built-in method, by name."""
@@ -95,13 +101,25 @@ def method_of(given: Any) -> Method:
     if isinstance(given, Method):
         return given
     if isinstance(given, type) and issubclass(given, Method):
-        return given()
+        return _made(given)
     if not isinstance(given, str):
-        raise InputError(f"a method is a name or an instance of polhode.Method; got {given!r}")
+        raise InputError(f"a method is a name or an instance of polhode.Method; got {shown(given)}")
     if ":" in given:
         return _imported(given)
     name = given.lower().replace("rig-", "rig_")
-    return _combined(name, all_methods() | {method.name: method for method in _REFERENCES})
+    if len(name) > LONGEST:
+        raise unknown("method", name, all_methods())
+    known = all_methods() | {method.name: method for method in _REFERENCES}
+    try:
+        return _combined(name, known)
+    except InputError:
+        meant = _without_prefixes(name)
+        if closest(meant, [*known, *OF_SYSTEMS]) not in OF_SYSTEMS:
+            raise
+    raise InputError(
+        f"{shown(given)}: {closest(meant, OF_SYSTEMS)} moves systems of bodies (polhode.multibody), and this is one "
+        "rotating body. Use imidm, or another that `polhode methods` lists"
+    )
 
 
 def path_of(method: Method) -> str:
@@ -114,14 +132,47 @@ def path_of(method: Method) -> str:
     return f"{type(method).__module__}:{type(method).__qualname__}"
 
 
+def _without_prefixes(name: str) -> str:
+    for prefix in (*WEIGHTS, "halving"):
+        if name.startswith(f"{prefix}-"):
+            return _without_prefixes(name.removeprefix(f"{prefix}-"))
+    return name
+
+
 def _imported(path: str) -> Method:
-    module_name, _, class_name = path.partition(":")
+    module_name, _, names = path.partition(":")
+    if not all((*module_name.split("."), *names.split("."))):
+        raise InputError(f"cannot import method {shown(path)}: write module:Class, as in mymodule:MyMethod")
     if "" not in sys.path:
         sys.path.insert(0, "")  # a module beside the user, as with `python -m`
     try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"cannot import method {path!r}: {error}; write module:Class") from error
+        found: Any = importlib.import_module(module_name)
+        for name in names.split("."):
+            found = getattr(found, name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may do anything when it is imported, sys.exit() too
+        raise InputError(f"cannot import method {shown(path)}: {_told(error)}; write module:Class") from error
     if not (isinstance(found, Method) or (isinstance(found, type) and issubclass(found, Method))):
         raise InputError(f"{path!r} is not a polhode.Method")
-    return method_of(found)
+    return found if isinstance(found, Method) else _made(found)
+
+
+def _made(kind: type[Method]) -> Method:
+    try:
+        method = kind()
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{kind.__name__} cannot be made without arguments: {_told(error)}") from error
+    missing = [name for name in ("name", "traits") if not hasattr(method, name)]
+    if missing:
+        raise InputError(f"{kind.__name__} is not a whole method: it has no {' and no '.join(missing)}")
+    return method
+
+
+def _told(error: BaseException) -> str:
+    """What was raised, and the line of the user's file where."""
+    passed = (__file__, importlib.__file__)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename not in passed and f.filename[0] != "<"]
+    where = f" at {frames[0].filename}:{frames[0].lineno}" if frames else ""
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}{where}: {text}" if text else f"{type(error).__name__}{where}"

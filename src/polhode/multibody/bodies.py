@@ -48,7 +48,7 @@ class Body:
             quaternion = np.asarray(attitude_of(self.attitude).array, dtype=float)
             shapes = {**{name: v.shape for name, v in given.items()}, "attitude": (*quaternion.shape[:-1], 3)}
         except InputError as error:
-            raise InputError(f"body {self.name!r}: {error}") from error
+            raise type(error)(f"body {self.name!r}: {error.args[0]}") from error
         for name, shape in shapes.items():
             if shape != (3,):
                 raise InputError(f"body {self.name!r}: {name} must be of one body, not a batch; got shape {shape}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from polhode.mechanics.checks import InputError, unknown
+from polhode.mechanics.checks import InputError, shown, unknown
+from polhode.methods import method_of
 from polhode.methods.composition import WEIGHTS
+from polhode.methods.registry import LONGEST
 from polhode.multibody.composed import Composed
 from polhode.multibody.halving import Halving
 from polhode.multibody.literal import ThreeFieldLiteral
@@ -35,7 +37,15 @@ def multibody_method_of(given: Any) -> Method:
     if isinstance(given, type) and issubclass(given, Method):
         return given()
     if not isinstance(given, str):
-        raise InputError(f"a method for a system is a name, or one of polhode.multibody; got {given!r}")
+        raise InputError(f"a method for a system is a name, or one of polhode.multibody; got {shown(given)}")
+    given = given.lower()
+    if ":" in given:
+        raise InputError(
+            f"{shown(given)}: module:Class names a method of one rotating body; give a system the name of one of "
+            f"{', '.join(_PLAIN)}, or in Python an instance"
+        )
+    if len(given) > LONGEST:
+        raise unknown("method", given, _PLAIN)
     if given in _PLAIN:
         return _PLAIN[given]
     if given.startswith("halving-"):
@@ -43,11 +53,17 @@ def multibody_method_of(given: Any) -> Method:
     for prefix, weights in WEIGHTS.items():
         if given.startswith(f"{prefix}-"):
             return Composed(weights, multibody_method_of(given.removeprefix(f"{prefix}-")))
-    from polhode.methods import all_methods
-
-    if given in all_methods():
+    if _moves_one_body(given):
         raise InputError(
             f"{given} moves one rotating body; this is a system with positions and constraints. Use one of "
             f"{', '.join(_PLAIN)}"
         )
     raise unknown("method", given, [*_PLAIN, "kahan-li6-three-field", "halving-three-field"])
+
+
+def _moves_one_body(name: str) -> bool:
+    try:
+        method_of(name)
+    except InputError:
+        return False
+    return True

@@ -12,12 +12,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from polhode._programs import Program, Traced, traced
 from polhode.algebra import Mat3, Vec3
 from polhode.mechanics.checks import InputError, unknown
-from polhode.mechanics.functions import failures_named
+from polhode.mechanics.functions import as_float, failures_named
 from polhode.multibody.bodies import GROUND
 
 
@@ -152,7 +151,7 @@ class OfView(Traced):
         system was made."""
         if isinstance(fn, OfView):
             return fn
-        numbers = jax.tree.map(lambda x: x if isinstance(x, jax.Array) else np.asarray(x, float), dict(parameters))
+        numbers = jax.tree.map(as_float, dict(parameters))
         uses, found = bodies_used(lambda view: fn(view, **numbers), names, what)
         if found != shape:
             raise InputError(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from polhode.mechanics import InputError, RigidBody, Start
-from polhode.mechanics.checks import nearest, numbers
+from polhode.mechanics.body import UnphysicalError
+from polhode.mechanics.checks import nearest, numbers, shown
 from polhode.mechanics.loads import Load
 from polhode.multibody import System
 
@@ -28,7 +29,7 @@ class Parameter:
         array = numbers(f"parameter {self.name!r}", value)
         if array.shape != np.shape(self.default):
             count = np.size(self.default)
-            raise InputError(f"parameter {self.name!r} is {count} number{'s' * (count > 1)}; got {value!r}")
+            raise InputError(f"parameter {self.name!r} is {count} number{'s' * (count > 1)}; got {shown(value)}")
         return tuple(array.tolist()) if array.ndim else float(array)
 
 
@@ -67,20 +68,28 @@ class Problem:
         for name in given:
             if name not in known:
                 raise InputError(
-                    f"problem {self.name!r} has no parameter {name!r}{nearest(name, known)} It has: {', '.join(known)}"
+                    f"problem {self.name!r} has no parameter {shown(name)}{nearest(name, known)} It has: "
+                    f"{', '.join(known)}"
                 )
         return {name: p.check(given[name]) if name in given else p.default for name, p in known.items()}
 
+    def made(self, values: Mapping[str, Value]) -> Setup | SystemSetup:
+        """From every parameter by name, as `filled` gives them."""
+        try:
+            return self.make(**values)
+        except UnphysicalError as error:  # no parameter of a problem allows it
+            raise InputError(f"problem {self.name!r}: {error.args[0]}; choose other parameters") from error
+
     def setup(self, **given: Any) -> Setup:
         """The body, load and start of a problem about one rotating body."""
-        made = self.make(**self.filled(given))
+        made = self.made(self.filled(given))
         if not isinstance(made, Setup):
             raise InputError(f"{self.name} is a multibody problem; call system(...) instead of setup(...)")
         return made
 
     def system(self, **given: Any) -> System:
         """The system of a multibody problem, with these parameters."""
-        made = self.make(**self.filled(given))
+        made = self.made(self.filled(given))
         if not isinstance(made, SystemSetup):
             raise InputError(f"{self.name} is about one rotating body; call setup(...) instead of system(...)")
         return made.system

@@ -19,7 +19,8 @@ import psutil
 from polhode._notices import warn
 from polhode._programs import Traced
 from polhode.mechanics import InputError
-from polhode.mechanics.checks import positive, whole
+from polhode.mechanics.checks import positive, shown, whole
+from polhode.mechanics.functions import as_float
 from polhode.simulation.loop import Block, capacity_for, run_block
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
@@ -174,9 +175,22 @@ class _Saved:
 
 
 def as_arrays(tree: Any) -> Any:
-    """Numbers as float64 arrays; what users' functions captured stays as it is, indices too."""
-    known = lambda x: isinstance(x, Traced)  # noqa: E731
-    return jax.tree.map(lambda x: x if known(x) else np.asarray(x, dtype=float), tree, is_leaf=known)
+    """Numbers as float64 arrays, switches as 0 and 1; an error names what is no number, a parameter of a load say.
+    What users' functions captured stays as it is, indices too."""
+
+    def known(x: Any) -> bool:
+        return isinstance(x, Traced)
+
+    def floats(path: Any, x: Any) -> Any:
+        if known(x):
+            return x
+        try:
+            return as_float(x)
+        except (TypeError, ValueError) as error:
+            place = jax.tree_util.keystr(path[:1]).lstrip(".")  # load, attitude, masses, forces, ...
+            raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
+
+    return jax.tree_util.tree_map_with_path(floats, tree, is_leaf=known)
 
 
 def _failure(block: Block, done: int, h: float) -> tuple[Status, dict[str, Any]]:
