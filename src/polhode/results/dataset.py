@@ -13,7 +13,8 @@ from polhode.mechanics.invariants import casimir, vertical_momentum
 if TYPE_CHECKING:
     from polhode.results.run import Run
 
-FORMAT = "polhode trajectory 1"
+FORMAT = "polhode trajectory 2"
+FORMAT_BEFORE = "polhode trajectory 1"  # without checksums
 
 
 def dataset_of(run: Run) -> xarray.Dataset:
