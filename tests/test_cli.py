@@ -125,7 +125,7 @@ def test_a_run_of_a_users_method_is_saved_with_where_it_is_from(polhode: Any) ->
     code, out, _ = polhode(*["run", "free-body", "--method", "ownmethods:Own", "--until", "1", "--out", "own.csv"])
     assert code == 0
     assert "Written: own.csv" in out
-    code, out, _ = polhode("run", "own.csv", "--json")
+    code, out, _ = polhode("run", "own.csv", "--json", "--trust")
     assert (code, json.loads(out)[0]["method"]) == (0, "own")
     code, out, err = polhode(*["run", "free-body", "--method", "ownmethods:Broken", "--until", "1", "--json"])
     assert (code, out) == (1, "")

@@ -45,12 +45,15 @@ def run(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; .html is a 3D animation.")
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Import the module that a saved run names as that of its method.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""
     from polhode.cli.run import run_command
 
-    run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json)
+    run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json, trust)
 
 
 @app.command()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from functools import cache
 from typing import Any
 
@@ -11,6 +9,7 @@ from polhode.mechanics.checks import InputError, unknown
 from polhode.methods.base import Method
 from polhode.methods.composition import WEIGHTS, Composition
 from polhode.methods.conserving import AKW, BBTRAP, BBTRAPWD, SWC1
+from polhode.methods.described import imported
 from polhode.methods.directors import DLA, EM
 from polhode.methods.directors_full import FullDLA, FullEM
 from polhode.methods.exact import Exact
@@ -104,24 +103,8 @@ def method_of(given: Any) -> Method:
     return _combined(name, all_methods() | {method.name: method for method in _REFERENCES})
 
 
-def path_of(method: Method) -> str:
-    """What `method_of` makes the same method from: its name, or module:Class for a user's own."""
-    try:
-        if method_of(method.name) == method:
-            return method.name
-    except InputError:
-        pass
-    return f"{type(method).__module__}:{type(method).__qualname__}"
-
-
 def _imported(path: str) -> Method:
-    module_name, _, class_name = path.partition(":")
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # a module beside the user, as with `python -m`
-    try:
-        found = getattr(importlib.import_module(module_name), class_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"cannot import method {path!r}: {error}; write module:Class") from error
+    found = imported(path, trust=True)  # the user named it
     if not (isinstance(found, Method) or (isinstance(found, type) and issubclass(found, Method))):
         raise InputError(f"{path!r} is not a polhode.Method")
     return method_of(found)

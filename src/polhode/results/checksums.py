@@ -17,7 +17,7 @@ ATTRIBUTE = "checksums"
 _BLOCK = 2**16  # numbers that are hashed at a time: what has to be copied for it stays small
 
 
-class Damaged(Exception):
+class DamagedError(Exception):
     """What was read is not what was saved."""
 
 
@@ -28,15 +28,15 @@ def with_checksums(dataset: xarray.Dataset) -> xarray.Dataset:
 
 
 def checked(dataset: xarray.Dataset) -> xarray.Dataset:
-    """The dataset as it was before `with_checksums`; `Damaged` names what has changed since."""
+    """The dataset as it was before `with_checksums`; `DamagedError` names what has changed since."""
     attributes = dict(dataset.attrs)
     try:
         sums = json.loads(attributes.pop(ATTRIBUTE))
         saved, of_attributes = dict(sums["variables"]), sums["attributes"]
     except KeyError as error:
-        raise Damaged("its checksums are missing") from error
+        raise DamagedError("its checksums are missing") from error
     except (ValueError, TypeError) as error:
-        raise Damaged("its checksums are damaged themselves") from error
+        raise DamagedError("its checksums are damaged themselves") from error
     dataset = dataset.copy()
     dataset.attrs = attributes
     found = _of_variables(dataset)
@@ -47,9 +47,11 @@ def checked(dataset: xarray.Dataset) -> xarray.Dataset:
     ):
         if names:
             first, *others = sorted(names)
-            raise Damaged(f"the variable {first!r} {kind}" + (f" (and so for {', '.join(others)})" if others else ""))
+            raise DamagedError(
+                f"the variable {first!r} {kind}" + (f" (and so for {', '.join(others)})" if others else "")
+            )
     if _of_attributes(dataset) != of_attributes:
-        raise Damaged("its attributes (method, step, recipe, ...) differ from what was saved")
+        raise DamagedError("its attributes (method, step, recipe, ...) differ from what was saved")
     return dataset
 
 

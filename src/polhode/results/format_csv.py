@@ -22,7 +22,10 @@ def write(dataset: xarray.Dataset, path: Path) -> None:
     labels = {str(d): [str(v) for v in dataset[d].values] for d in dataset.dims if d != "t" and d in dataset.coords}
     if any(dim != "t" and dim not in labels for dim in dataset.dims):
         raise InputError("a batch does not fit into a .csv; save it as .zarr or .nc")
-    header = {
+    for dim in labels:
+        if dataset[dim].dtype.kind not in "OU":
+            raise InputError(f"the labels of {dim!r} are not texts, as they are in a .csv; save it as .zarr or .nc")
+    header: dict[str, Any] = {
         "attributes": dataset.attrs,
         "variables": {str(k): {"dims": v.dims, "attrs": v.attrs} for k, v in dataset.variables.items()},
         "labels": labels,
@@ -48,7 +51,8 @@ def read(path: Path) -> xarray.Dataset:
     if len(table) != header["rows"]:
         raise ValueError(f"{header['rows']} whole rows are announced and {len(table)} are there")
     variables: dict[str, Any] = {
-        name: (about["dims"], header["labels"].get(name), about["attrs"]) for name, about in header["variables"].items()
+        name: (about["dims"], np.array(header["labels"].get(name), dtype=str), about["attrs"])
+        for name, about in header["variables"].items()
     }
     done = 0
     for name, shape, size in _layout(header):

@@ -14,7 +14,7 @@ import xarray
 
 from polhode.mechanics.checks import InputError, nearest
 from polhode.results import format_csv, format_netcdf, format_zarr
-from polhode.results.checksums import Damaged, checked, with_checksums
+from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMAT, FORMAT_BEFORE
 from polhode.results.workspace import clean, put, unfinished, workspace
 
@@ -22,6 +22,7 @@ ENDINGS = (".zarr", ".nc", ".csv")
 _WRITERS = {".zarr": format_zarr.write, ".nc": format_netcdf.write, ".csv": format_csv.write}
 _READERS = {".zarr": format_zarr.read, ".nc": format_netcdf.read, ".csv": format_csv.read}
 _FORMATS = {".zarr": format_zarr.format_of, ".nc": format_netcdf.format_of, ".csv": format_csv.format_of}
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TRIES = 20  # to read what is being replaced all the time
 
 
@@ -31,14 +32,19 @@ class SaveError(OSError):
 
 def check_ending(path: str | Path) -> Path:
     """The path, if its ending names a format and a file can be made there."""
+    path = _check_kind(path)
+    check_folder(path)
+    return path
+
+
+def _check_kind(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise InputError(
             f"cannot tell the format of {str(path)!r} by its ending {path.suffix!r}{nearest(path.suffix, ENDINGS)} "
             f"Use one of {', '.join(ENDINGS)}"
         )
-    check_folder(path)
-    if path.exists() and not _ours(path):
+    if os.path.exists(path) and not _ours(path):
         raise InputError(
             f"{str(path)!r} exists and is not a trajectory that polhode saved, so it is not replaced; choose "
             "another name, or remove it first"
@@ -49,14 +55,12 @@ def check_ending(path: str | Path) -> Path:
 def check_folder(path: Path) -> None:
     """An InputError if no file of this name can be made where `path` would be."""
     folder = path.absolute().parent
+    if not os.path.isdir(folder):
+        raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} into; make it first")
     try:
-        if not folder.is_dir():
-            raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} into; make it first")
         with workspace(folder) as place:
             (place / path.name).touch()
     except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             raise InputError(
                 f"the name {path.name[:40]!r}... has {len(path.name)} characters, more than a file may have there; "
@@ -77,7 +81,7 @@ def _ours(path: Path) -> bool:
 
 def save(dataset: xarray.Dataset, path: str | Path) -> Path:
     """To `path`, by its ending. What was there before stays until the new one is whole; a `SaveError` leaves it."""
-    path = check_ending(path)
+    path = _check_kind(path)
     _check_names(dataset, path.suffix)
     target = Path(os.path.realpath(path))
     try:
@@ -86,6 +90,8 @@ def save(dataset: xarray.Dataset, path: str | Path) -> Path:
             _WRITERS[path.suffix](with_checksums(dataset.drop_encoding()), place / target.name)
             put(place / target.name, target)
     except OSError as error:
+        if error.errno not in _NO_ROOM:
+            check_folder(path)  # if it is the place, that says what is wrong with it
         raise SaveError(
             f"{str(path)!r} was not written: {error.strerror or error}. Nothing is lost: the run is still in memory, "
             "and what was there before is as it was; save it to another place, or make room"
@@ -158,5 +164,5 @@ def _read(place: Path, path: Path) -> xarray.Dataset:
         return dataset
     try:
         return checked(dataset)
-    except Damaged as error:
+    except DamagedError as error:
         raise InputError(f"{str(path)!r} is damaged: {error}; run it again, or take another copy") from error

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray
 
 from polhode.results.dataset import FORMAT
+from polhode.results.rerun import about_rerunning
 
 if TYPE_CHECKING:
     from polhode.results.system_run import SystemRun
@@ -43,9 +43,9 @@ def dataset_of(run: SystemRun) -> xarray.Dataset:
     coords = {
         "t": ("t", run.t, {"units": "s", "long_name": "time"}),
         "step_count": ("t", run.trajectory.steps, {"units": "1", "long_name": "steps taken"}),
-        "body": ("body", list(run.system.names)),
-        "row": ("row", list(run.system.row_names)),
-        "point": ("point", list(run.traces)),
+        "body": ("body", np.array(list(run.system.names), dtype=str)),
+        "row": ("row", np.array(list(run.system.row_names), dtype=str)),
+        "point": ("point", np.array(list(run.traces), dtype=str)),
         "axis": ("axis", ["x", "y", "z"]),
         "quaternion": ("quaternion", ["w", "x", "y", "z"]),
     }
@@ -73,8 +73,5 @@ def _attributes(run: SystemRun) -> dict[str, Any]:
         "seconds": run.trajectory.seconds,
         "iterations": run.trajectory.iterations,
         "halvings": run.halvings,
-        "recipe": json.dumps(run.recipe) if run.recipe else "",
-        "recipe_meaning": "the input file as JSON; `polhode run` on this file makes the run again"
-        if run.recipe
-        else "made from Python objects, which a file cannot hold",
+        **about_rerunning(run.recipe, "it was made from Python objects, which a file cannot hold"),
     }

@@ -18,7 +18,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -60,10 +60,8 @@ def _swap(new: Path, target: Path) -> None:
     """A folder cannot be replaced in one move: old aside, new in."""
     for _ in range(_TRIES):
         aside = Path(tempfile.mkdtemp(prefix="old", dir=new.parents[1])) / target.name
-        try:
+        with suppress(FileNotFoundError):
             os.rename(target, aside)
-        except FileNotFoundError:
-            pass
         try:
             os.rename(new, target)
         except OSError as error:
