@@ -1,7 +1,7 @@
 """Saved runs that are run again: with the same method and options, or not at all."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from polhode.methods.composition import SUZUKI4, Composition
 from polhode.methods.described import NotRecordableError, described, made, recorded
 from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.results import rerun
+from polhode.results.run import Observable
 from polhode.results.store import load, save
+from polhode.results.system_plots import SystemPlots
 from polhode.solve import FixedPoint, Newton, PlainNewton
 
 COARSE = FixedPoint(tolerance=1e-4, stalled=1e-4)  # other bits after a few steps
@@ -87,12 +89,28 @@ def test_a_rerun_has_the_options_of_the_run_and_so_its_bits(case: Any, ending: s
 
 def test_a_rerun_of_a_system_has_the_options_of_the_run(tmp_path: Path) -> None:
     case = case_of("pendulum").override(until=0.02)
-    method = mb.ThreeField(stabilisation="kappa")
-    run = case.run(method, 0.01)
-    again = case_of(str(run.save(tmp_path / "run.nc")))
-    ((same, step),) = again.chosen()
-    assert same == method
-    assert again.run(same, step).dataset.omega.values.tobytes() == run.dataset.omega.values.tobytes()
+    run: Any = case.run("three-field", 0.01)
+    ((same, step),) = case_of(str(run.save(tmp_path / "run.csv"))).chosen()
+    assert same == mb.ThreeField()
+    assert case.run(same, step).dataset.omega.values.tobytes() == run.dataset.omega.values.tobytes()
+    method = mb.Halving(mb.ThreeField(stabilisation="kappa"), limit=3)  # recorded, without compiling it
+    other = replace(run, method=method, recipe=case._recipe(method, 0.01))
+    assert case_of(str(other.save(tmp_path / "run.nc"))).chosen() == [(method, 0.01)]
+    assert json.loads(load(tmp_path / "run.nc").attrs["recipe"])["run"]["method"]["options"]["limit"] == 3
+
+
+def test_observables_that_are_called_like_something_else(tmp_path: Path) -> None:
+    run = case_of("pendulum").override(until=0.02).run("three-field", 0.01)
+    other = replace(run)
+    named = ("t", "trace", "energy", "row", "angle")
+    vars(other)["observables"] = {name: Observable(run.t + i, "", name) for i, name in enumerate(named)}
+    back = load(other.save(tmp_path / "other.zarr"))
+    assert back.attrs["observables"] == list(named)
+    assert back.energy.equals(run.dataset.energy)
+    for i, name in enumerate(named):
+        assert (back[name if name == "angle" else f"observable_{name}"].values == run.t + i).all()
+    lines = SystemPlots(back).observables().axes[0].lines
+    assert [line.get_ydata()[0] for line in lines] == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +141,7 @@ def test_a_class_inside_a_function_cannot_be_recorded() -> None:
 
 
 MODULE = """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from polhode.methods import IMIDM

@@ -132,12 +132,12 @@ def _save(run: Run | SystemRun, place: Path, saved: list[Path], errors: list[str
     try:
         saved.append(run.save(place))
     except (OSError, InputError) as error:
-        errors.append(str(error))
+        why = f"{str(place)!r} was not written: {error.__cause__ or error}"
         try:
             saved.append(run.save(Path(tempfile.mkdtemp(prefix="polhode-")) / place.name))
-            errors.append(f"so it was saved to {str(saved[-1])!r}")
+            errors.append(f"{why}; so it was saved to {str(saved[-1])!r}")
         except (OSError, InputError) as second:
-            errors.append(f"nor was it saved among temporary files: {second}")
+            errors.append(f"{why}; nor among temporary files ({second.__cause__ or second}), so it is lost")
 
 
 def _draw(case: Case, runs: list[Any], plot: Path) -> None:

@@ -74,15 +74,15 @@ def _of_variable(variable: xarray.Variable, coordinate: bool) -> str:
     rows = max(1, _BLOCK * len(values) // max(1, values.size)) if values.ndim else 1
     values = np.atleast_1d(values)
     for first in range(0, len(values), rows):
-        sha.update(_bytes(values[first : first + rows]))
+        sha.update(_bytes(values[first : first + rows]).data)
     return sha.hexdigest()
 
 
-def _bytes(values: np.ndarray) -> bytes:
+def _bytes(values: np.ndarray) -> np.ndarray:
     """Little-endian; every NaN is one NaN, since text and fill values know no other."""
-    if values.dtype.kind == "f":
+    if values.dtype.kind == "f" and np.isnan(values).any():
         values = np.where(np.isnan(values), np.nan, values)
-    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes()
+    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).reshape(-1).view(np.uint8)
 
 
 def _text(data: Any) -> bytes:

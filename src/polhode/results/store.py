@@ -93,8 +93,8 @@ def save(dataset: xarray.Dataset, path: str | Path) -> Path:
         if error.errno not in _NO_ROOM:
             check_folder(path)  # if it is the place, that says what is wrong with it
         raise SaveError(
-            f"{str(path)!r} was not written: {error.strerror or error}. Nothing is lost: the run is still in memory, "
-            "and what was there before is as it was; save it to another place, or make room"
+            f"{str(path)!r} was not written: {error.strerror or error}. Nothing is lost: the run is still in memory; "
+            "make room, or save it to another place. What was there before is as it was"
         ) from error
     return path
 
