@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -307,11 +308,16 @@ def test_what_may_be_alive_or_of_others_is_not_cleaned(run: Any, tmp_path: Path)
     elsewhere = tmp_path / ".polhode-abcdefgh"
     (elsewhere / "new").mkdir(parents=True)
     (elsewhere / "lock").write_text("another machine")
+    for name, age in (("begun", 10), ("forgotten", 10_000)):
+        (tmp_path / f".polhode-{name}").mkdir()
+        os.utime(tmp_path / f".polhode-{name}", (time.time() - age,) * 2)
     with workspace(tmp_path) as alive:
         run.save(tmp_path / "run.csv")
         assert alive.exists()
     assert (foreign / "precious.txt").read_text() == "mine"
     assert elsewhere.exists()
+    assert (tmp_path / ".polhode-begun").exists()
+    assert not (tmp_path / ".polhode-forgotten").exists()
 
 
 def test_an_error_while_a_folder_is_put_in_place_puts_the_old_one_back(
@@ -330,6 +336,27 @@ def test_an_error_while_a_folder_is_put_in_place_puts_the_old_one_back(
         run.save(path)
     monkeypatch.undo()
     xarray.testing.assert_identical(ph.load(path), system_like())
+
+
+def test_ctrl_c_while_a_folder_is_put_in_place_loses_nothing(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(system_like(), tmp_path / "run.zarr")
+    rename = os.rename
+    moves: list[Any] = []
+
+    def interrupted(source: Any, target: Any) -> None:
+        rename(source, target)
+        moves.append(source)
+        if len(moves) == 1:  # the old one is aside, the new one not yet in place
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run.save(path)
+    assert moves[0] == path
+    xarray.testing.assert_identical(ph.load(path), run.dataset)
+    assert [p.name for p in tmp_path.iterdir()] == ["run.zarr"]
 
 
 def test_a_link_is_kept_and_what_it_leads_to_replaced(run: Any, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import os
 import platform
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,7 @@ except ImportError:  # Windows: nothing is locked there, so nothing is known to 
 
 _PREFIX = ".polhode-"
 _TRIES = 100
+_HOUR = 3600.0
 
 
 @contextmanager
@@ -43,7 +45,8 @@ def workspace(folder: Path) -> Iterator[Path]:
             new.mkdir()
             yield new
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):  # then it stays, and the next save tries again
+            _tidy(place)
 
 
 def put(new: Path, target: Path) -> None:
@@ -84,19 +87,29 @@ def unfinished(target: Path) -> Path | None:
 
 def clean(folder: Path) -> None:
     """Take away what killed processes left in `folder`."""
-    for place in _workspaces(folder):
+    for place in _workspaces(folder) if fcntl is not None else ():
         try:
-            if place.stat().st_uid != os.getuid():
+            about = place.stat()
+            if about.st_uid != os.getuid():
+                continue
+            if not (place / "lock").exists() and about.st_mtime < time.time() - _HOUR:
+                place.rmdir()  # killed before it had begun; if there is something in it, it stays
                 continue
             with (place / "lock").open("r+", encoding="utf-8") as lock:
                 if lock.read() != platform.node() or not _taken(lock.fileno()):
                     continue
-                for new in (place / "new").iterdir():
-                    if _finished(place, new.name) and not (folder / new.name).exists():
-                        put(new, folder / new.name)
-                shutil.rmtree(place)
+                _tidy(place)
         except OSError:
             continue  # gone meanwhile, or not ours to remove
+
+
+def _tidy(place: Path) -> None:
+    """Take a workspace away; not before what was to be put in its place is there, if the old one is aside."""
+    for new in (place / "new").iterdir() if (place / "new").is_dir() else ():
+        target = place.parent / new.name
+        if _finished(place, new.name) and not target.exists():
+            put(new, target)
+    shutil.rmtree(place)
 
 
 def _workspaces(folder: Path) -> list[Path]:
@@ -130,10 +143,19 @@ def _to_disk(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    if path.is_dir() and os.name == "nt":
-        return  # folders cannot be opened there
-    handle = os.open(path, os.O_RDONLY)
+    if path.is_dir():
+        with suppress(OSError):  # not every file system, nor every system, can do it for folders
+            _flush(path, os.O_RDONLY)
+    else:
+        _flush(path, os.O_RDWR)
+
+
+def _flush(path: Path, mode: int) -> None:
+    handle = os.open(path, mode)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that cannot do it
+            raise
     finally:
         os.close(handle)
