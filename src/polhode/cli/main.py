@@ -69,6 +69,9 @@ def run(
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; .html is a 3D animation.")
     ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Import the module that a saved run names as that of its method.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""
@@ -76,7 +79,7 @@ def run(
     from polhode.cli.run import run_command
 
     with only_json(as_json):
-        run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json)
+        run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json, trust)
 
 
 @app.command()

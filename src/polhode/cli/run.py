@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,29 +37,35 @@ def run_command(
     out: Path | None,
     plot: Path | None,
     as_json: bool,
+    trust: bool = False,
 ) -> None:
-    case = case_of(source, _settings(settings)).override(methods, steps, until, every)
+    with _notices():
+        case = case_of(source, _settings(settings), trust=trust)
+    case = case.override(methods, steps, until, every)
     chosen = case.chosen()
-    _check_places(out, plot)
+    places = [] if out is None else names_of(out, chosen)
+    _check_places(places, plot)
     runs: list[Any] = []
     saved: list[Path] = []
     errors: list[str] = []
-    for method, step in chosen:
+    for i, (method, step) in enumerate(chosen):
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("always")
-                warnings.showwarning = _show_notice
+            with _notices():
                 runs.append(case.run(method, step, progress=False if as_json else None))
         except StepError as error:
             runs.append(error.run)
             errors.append(str(error))
-        if out is not None:
-            saved.append(runs[-1].save(_numbered(out, runs[-1], len(chosen))))
+        if places:
+            _save(runs[-1], places[i], saved, errors)
         if runs[-1].trajectory.status is Status.INTERRUPTED:
             errors.append(f"interrupted at step {runs[-1].steps}, t = {runs[-1].t[-1]:g}; what was computed is kept")
             break
     if plot is not None:
-        _draw(case, runs, plot)
+        try:
+            _draw(case, runs, plot)
+        except OSError as error:
+            errors.append(f"{str(plot)!r} was not drawn: {error.strerror or error}")
+            plot = None
     if as_json:
         print_json([run.summary() for run in runs])
     else:
@@ -81,12 +91,13 @@ def _settings(texts: list[str]) -> dict[str, Any]:
     return found
 
 
-def _check_places(out: Path | None, plot: Path | None) -> None:
+def _check_places(places: list[Path], plot: Path | None) -> None:
     """Before a long run, not after it."""
-    if out is not None:
+    if places:
         from polhode.results.store import check_ending
 
-        check_ending(out)
+        for place in places:
+            check_ending(place)
     if plot is not None:
         check_picture(plot, (*PICTURES, ANIMATION))
 
@@ -101,8 +112,36 @@ def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
     check_folder(plot)
 
 
-def _numbered(out: Path, run: Run | SystemRun, count: int) -> Path:
-    return out if count == 1 else out.with_name(f"{out.stem}-{run.method.name}-{run.step:g}{out.suffix}")
+def names_of(out: Path, chosen: list[tuple[Any, float]]) -> list[Path]:
+    """`out` for one run; for several, names that tell them apart: by method and step, and by number
+    where two methods of one name differ in their options."""
+    if len(chosen) == 1:
+        return [out]
+    names: list[Path] = []
+    taken: set[str] = set()
+    for method, step in chosen:
+        short = f"{step:g}"
+        number = short if float(short) == step else repr(float(step))
+        called = re.sub(r"[^\w.+-]", "_", method.name)
+        stem = f"{out.stem}-{called}-{number}"
+        endings = ("", *(f"-{n}" for n in range(2, len(chosen) + 1)))
+        name = next(n for n in (f"{stem}{e}{out.suffix}" for e in endings) if n.casefold() not in taken)
+        taken.add(name.casefold())
+        names.append(out.with_name(name))
+    return names
+
+
+def _save(run: Run | SystemRun, place: Path, saved: list[Path], errors: list[str]) -> None:
+    """Where that fails, to the folder for temporary files, as the run would be lost otherwise."""
+    try:
+        saved.append(run.save(place))
+    except (OSError, InputError) as error:
+        why = f"{str(place)!r} was not written: {error.__cause__ or error}"
+        try:
+            saved.append(run.save(Path(tempfile.mkdtemp(prefix="polhode-")) / place.name))
+            errors.append(f"{why}; so it was saved to {str(saved[-1])!r}")
+        except (OSError, InputError) as second:
+            errors.append(f"{why}; nor among temporary files ({second.__cause__ or second}), so it is lost")
 
 
 def _draw(case: Case, runs: list[Any], plot: Path) -> None:
@@ -156,6 +195,15 @@ def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
     if run.body.twist_axis is not None:
         return f"{s['nonholonomic_momentum']['drift']:.2e}", f"{np.abs(run.observables['twist_rate'].values).max():.2e}"
     return f"{s['spatial_momentum']['drift']:.2e}", f"{run.drift(run.spatial_momentum[..., 2]):.2e}"
+
+
+@contextmanager
+def _notices() -> Iterator[None]:
+    """Warnings as sentences on stderr."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = _show_notice
+        yield
 
 
 def _show_notice(message: Any, *_: Any, **__: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -13,15 +12,18 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.api import simulate
+from polhode.inputs.saved import SavedMethod, read_recipe
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
 from polhode.mechanics import InputError, NonTwistingBody, Potential, RigidBody, Start, State, Torque
 from polhode.mechanics.body import UnphysicalError
 from polhode.mechanics.checks import nearest, numbers, shown
 from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
 from polhode.mechanics.loads import Load
-from polhode.methods import Method, method_of, path_of
+from polhode.methods import Method, method_of
+from polhode.methods.described import NotRecordableError, recorded
 from polhode.multibody import MultibodyMethod, multibody_method_of
 from polhode.problems import PROBLEMS, Setup, SystemSetup, problem_of
+from polhode.results.rerun import NOT_AGAIN
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
 
@@ -33,7 +35,7 @@ class Case:
     name: str
     setup: Setup | SystemSetup
     content: dict[str, Any]
-    methods: tuple[str, ...]
+    methods: tuple[str | SavedMethod, ...]
     lengths: tuple[float, ...]  # of a step
     until: float | None
     steps: int | None
@@ -61,13 +63,28 @@ class Case:
             raise InputError(f"{self.name}: [run] method is an empty list; name one method or more")
         if not self.lengths:
             raise InputError(f"{self.name}: [run] step is missing; give one there or with --step")
-        find: Any = method_of if isinstance(self.setup, Setup) else multibody_method_of
-        return [(find(name), h) for name in self.methods for h in self.lengths]
+        return [(self._method(given), h) for given in self.methods for h in self.lengths]
+
+    def _find(self, given: Any) -> Any:
+        return method_of(given) if isinstance(self.setup, Setup) else multibody_method_of(given)
+
+    def _method(self, given: str | SavedMethod) -> Any:
+        return given.made(self._find) if isinstance(given, SavedMethod) else self._find(given)
+
+    def _recipe(self, method: Any, step: float) -> dict[str, Any]:
+        """What makes the same run again; or why nothing can."""
+        run: dict[str, Any] = {"step": step, "every": self.every}
+        run |= {"until": self.until} if self.steps is None else {"steps": self.steps}
+        try:
+            return {**self.content, "run": {"method": recorded(method, self._find), **run}}
+        except NotRecordableError as error:
+            for given in self.methods:  # an instance in a module of the user's can be had from there
+                name = given.data if isinstance(given, SavedMethod) else given
+                if isinstance(name, str) and ":" in name and self._method(given) is method:
+                    return {**self.content, "run": {"method": name, **run}}
+            return {NOT_AGAIN: str(error)}
 
     def run(self, method: Any, step: float, *, progress: bool | None = None) -> Run | SystemRun:
-        one = isinstance(self.setup, Setup)
-        run = {"method": path_of(method) if one else method.name, "step": step, "every": self.every}
-        run |= {"until": self.until} if self.steps is None else {"steps": self.steps}
         how: dict[str, Any] = {
             "method": method,
             "step": step,
@@ -75,26 +92,24 @@ class Case:
             "steps": self.steps,
             "every": self.every,
             "progress": progress,
-            "recipe": {**self.content, "run": run},
+            "recipe": self._recipe(self._find(method), step),
         }
         if isinstance(self.setup, SystemSetup):
             return simulate(self.setup.system, **how)
         return simulate(self.setup.body, self.setup.load, self.setup.start, **how)
 
 
-def case_of(source: str, settings: Mapping[str, Any] | None = None) -> Case:
-    """From a `.toml` file, a saved `.zarr`, `.nc` or `.csv`, or the name of a problem."""
+def case_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: bool = False) -> Case:
+    """From a `.toml` file, a saved `.zarr`, `.nc` or `.csv`, or the name of a problem. With `trust` what a
+    saved run names is imported, if its method is not polhode's own."""
     settings = settings or {}
     path = Path(source)
     if path.suffix == ".toml" or (os.path.isfile(source) and path.suffix not in (".nc", ".csv")):
         return _from_content(read_toml(path), source, settings)
     if path.suffix in (".zarr", ".nc", ".csv"):
-        from polhode.results.store import load
-
-        recipe = load(path).attrs["recipe"]
-        if not recipe:
-            raise InputError(f"{source!r} was made from a Python function, so it cannot be run again from the file")
-        return _from_content(json.loads(recipe), source, settings)
+        recipe, method = read_recipe(path, trust=trust)
+        case = _from_content(recipe, source, settings)
+        return case if method is None else replace(case, methods=(method,))
     if source not in PROBLEMS:
         raise InputError(
             f"{shown(source)} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "

@@ -9,10 +9,10 @@ from polhode.methods.krysl import IMID, IMIDM, TRAP, TRAPM
 from polhode.methods.moser_veselov import DMV, Midpoint, PreprocessedDMV
 from polhode.methods.munthe_kaas import MuntheKaas, Tableau
 from polhode.methods.rattle import Rattle
-from polhode.methods.registry import all_methods, method_of, path_of
+from polhode.methods.registry import all_methods, method_of
 from polhode.methods.solfec import RigImp, RigNeg, RigPos
 from polhode.methods.splitting import SymmetricRotation, ThreeRotation
-from polhode.methods.with_potential import Nystrom4, RKN6Split, Scheme, Split, Strang
+from polhode.methods.with_potential import Nystrom4, RKN6Split, Scheme, Split, Stage, Strang
 
 __all__ = [
     "AKW",
@@ -41,6 +41,7 @@ __all__ = [
     "RigPos",
     "Scheme",
     "Split",
+    "Stage",
     "Step",
     "Strang",
     "SymmetricRotation",
@@ -51,5 +52,4 @@ __all__ = [
     "all_methods",
     "exact",
     "method_of",
-    "path_of",
 ]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-import traceback
 from functools import cache
 from typing import Any
 
@@ -15,6 +12,7 @@ from polhode.methods.conserving import AKW, BBTRAP, BBTRAPWD, SWC1
 from polhode.methods.directors import DLA, EM
 from polhode.methods.directors_full import FullDLA, FullEM
 from polhode.methods.exact import Exact
+from polhode.methods.imported import imported, told
 from polhode.methods.krysl import IMID, IMIDM, TRAP, TRAPM
 from polhode.methods.moser_veselov import DMV, Midpoint, PreprocessedDMV
 from polhode.methods.munthe_kaas import TABLEAUX, MuntheKaas
@@ -122,16 +120,6 @@ def method_of(given: Any) -> Method:
     )
 
 
-def path_of(method: Method) -> str:
-    """What `method_of` makes the same method from: its name, or module:Class for a user's own."""
-    try:
-        if method_of(method.name) == method:
-            return method.name
-    except InputError:
-        pass
-    return f"{type(method).__module__}:{type(method).__qualname__}"
-
-
 def _without_prefixes(name: str) -> str:
     for prefix in (*WEIGHTS, "halving"):
         if name.startswith(f"{prefix}-"):
@@ -140,21 +128,9 @@ def _without_prefixes(name: str) -> str:
 
 
 def _imported(path: str) -> Method:
-    module_name, _, names = path.partition(":")
-    if not all((*module_name.split("."), *names.split("."))):
-        raise InputError(f"cannot import method {shown(path)}: write module:Class, as in mymodule:MyMethod")
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # a module beside the user, as with `python -m`
-    try:
-        found: Any = importlib.import_module(module_name)
-        for name in names.split("."):
-            found = getattr(found, name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a module may do anything when it is imported, sys.exit() too
-        raise InputError(f"cannot import method {shown(path)}: {_told(error)}; write module:Class") from error
+    found = imported(path, trust=True)  # the user named it
     if not (isinstance(found, Method) or (isinstance(found, type) and issubclass(found, Method))):
-        raise InputError(f"{path!r} is not a polhode.Method")
+        raise InputError(f"{shown(path)} is not a polhode.Method")
     return found if isinstance(found, Method) else _made(found)
 
 
@@ -162,17 +138,8 @@ def _made(kind: type[Method]) -> Method:
     try:
         method = kind()
     except (Exception, SystemExit) as error:
-        raise InputError(f"{kind.__name__} cannot be made without arguments: {_told(error)}") from error
+        raise InputError(f"{kind.__name__} cannot be made without arguments: {told(error)}") from error
     missing = [name for name in ("name", "traits") if not hasattr(method, name)]
     if missing:
         raise InputError(f"{kind.__name__} is not a whole method: it has no {' and no '.join(missing)}")
     return method
-
-
-def _told(error: BaseException) -> str:
-    """What was raised, and the line of the user's file where."""
-    passed = (__file__, importlib.__file__)
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename not in passed and f.filename[0] != "<"]
-    where = f" at {frames[0].filename}:{frames[0].lineno}" if frames else ""
-    text = str(error).strip().split("\n")[0]
-    return f"{type(error).__name__}{where}: {text}" if text else f"{type(error).__name__}{where}"

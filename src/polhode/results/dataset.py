@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray
 
 from polhode.mechanics.invariants import casimir, vertical_momentum
+from polhode.results.rerun import about_rerunning
 
 if TYPE_CHECKING:
     from polhode.results.run import Run
 
-FORMAT = "polhode trajectory 1"
+FORMAT = "polhode trajectory 2"
+FORMAT_BEFORE = "polhode trajectory 1"  # without checksums
 
 
 def dataset_of(run: Run) -> xarray.Dataset:
@@ -67,8 +68,5 @@ def _attributes(run: Run) -> dict[str, Any]:
         "status": run.trajectory.status.name,
         "seconds": run.trajectory.seconds,
         "iterations": run.trajectory.iterations,
-        "recipe": json.dumps(run.recipe) if run.recipe else "",
-        "recipe_meaning": "the input file as JSON; `polhode run` on this file makes the run again"
-        if run.recipe
-        else "made from a Python function, which a file cannot hold",
+        **about_rerunning(run.recipe, "it was made from a Python function, which a file cannot hold"),
     }

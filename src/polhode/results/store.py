@@ -1,42 +1,50 @@
 """Trajectories in files: `.zarr`, `.nc` (netCDF 4) and `.csv`, told apart by the ending.
 
-A file is written beside its place and moved there when whole, so a write that fails
-leaves what was there before.
+A file is made in a workspace and moved to its place when whole; it carries checksums, which `load` checks.
 """
 
 from __future__ import annotations
 
-import csv
-import itertools
-import json
+import errno
 import os
-import shutil
-import tempfile
-import uuid
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import xarray
 
 from polhode.mechanics.checks import InputError, nearest
-from polhode.results.dataset import FORMAT
+from polhode.results import format_csv, format_netcdf, format_zarr
+from polhode.results.checksums import DamagedError, checked, with_checksums
+from polhode.results.dataset import FORMAT, FORMAT_BEFORE
+from polhode.results.workspace import clean, put, unfinished, workspace
 
 ENDINGS = (".zarr", ".nc", ".csv")
+_WRITERS = {".zarr": format_zarr.write, ".nc": format_netcdf.write, ".csv": format_csv.write}
+_READERS = {".zarr": format_zarr.read, ".nc": format_netcdf.read, ".csv": format_csv.read}
+_FORMATS = {".zarr": format_zarr.format_of, ".nc": format_netcdf.format_of, ".csv": format_csv.format_of}
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_TRIES = 20  # to read what is being replaced all the time
+
+
+class SaveError(OSError):
+    """A trajectory could not be written; it is still in memory."""
 
 
 def check_ending(path: str | Path) -> Path:
-    """The path, if its ending names a format."""
+    """The path, if its ending names a format and a file can be made there."""
+    path = _check_kind(path)
+    check_folder(path)
+    return path
+
+
+def _check_kind(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise InputError(
             f"cannot tell the format of {str(path)!r} by its ending {path.suffix!r}{nearest(path.suffix, ENDINGS)} "
             f"Use one of {', '.join(ENDINGS)}"
         )
-    check_folder(path)
-    if path.exists() and not _ours(path):
+    if os.path.exists(path) and not _ours(path):
         raise InputError(
             f"{str(path)!r} exists and is not a trajectory that polhode saved, so it is not replaced; choose "
             "another name, or remove it first"
@@ -45,148 +53,116 @@ def check_ending(path: str | Path) -> Path:
 
 
 def check_folder(path: Path) -> None:
-    """An InputError if no file can be made where `path` would be."""
+    """An InputError if no file of this name can be made where `path` would be."""
     folder = path.absolute().parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} into; make it first")
     try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InputError(f"cannot write into the folder {str(path.parent)!r}: {error.strerror}") from error
+        with workspace(folder) as place:
+            (place / path.name).touch()
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            raise InputError(
+                f"the name {path.name[:40]!r}... has {len(path.name)} characters, more than a file may have there; "
+                "choose a shorter one"
+            ) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"cannot write into the folder {str(path.parent)!r}: {why}") from error
 
 
 def _ours(path: Path) -> bool:
     if path.is_dir() != (path.suffix == ".zarr"):
         return False
     try:
-        if path.suffix == ".csv":
-            with path.open(encoding="utf-8") as file:
-                return file.readline().startswith("# polhode ")
-        if path.suffix == ".zarr":
-            return json.loads((path / "zarr.json").read_text())["attributes"]["format"] == FORMAT
-        with xarray.open_dataset(path, engine="h5netcdf") as dataset:
-            return dataset.attrs.get("format") == FORMAT
+        return _FORMATS[path.suffix](path) in (FORMAT, FORMAT_BEFORE)
     except Exception:  # whatever a foreign or damaged file makes the libraries raise: it is not ours
         return False
 
 
 def save(dataset: xarray.Dataset, path: str | Path) -> Path:
-    path = check_ending(path)
-    half = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
+    """To `path`, by its ending. What was there before stays until the new one is whole; a `SaveError` leaves it."""
+    path = _check_kind(path)
+    _check_names(dataset, path.suffix)
+    target = Path(os.path.realpath(path))
     try:
-        _WRITERS[path.suffix](dataset, half)
-        if path.is_dir():
-            shutil.rmtree(path)
-        os.replace(half, path)
-    finally:
-        _remove(half)
+        clean(target.parent)
+        with workspace(target.parent) as place:
+            _WRITERS[path.suffix](with_checksums(dataset.drop_encoding()), place / target.name)
+            put(place / target.name, target)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            check_folder(path)  # if it is the place, that says what is wrong with it
+        raise SaveError(
+            f"{str(path)!r} was not written: {error.strerror or error}. Nothing is lost: the run is still in memory; "
+            "make room, or save it to another place. What was there before is as it was"
+        ) from error
     return path
 
 
+def _check_names(dataset: xarray.Dataset, ending: str) -> None:
+    """An InputError for a name that the file would not give back."""
+    for name, variable in dataset.variables.items():
+        for label in (str(name), *(map(str, variable.values) if variable.dtype.kind in "OU" else ())):
+            if "\0" in label or label.encode(errors="ignore").decode() != label:
+                raise InputError(f"the name {label!r} has characters that cannot be saved; the run is still in memory")
+    for name in map(str, dataset.variables if ending != ".csv" else ()):  # to the others a name is a path
+        if name in ("", ".", "..", "zarr.json") or "/" in name or len(name.encode()) > 240:
+            raise InputError(
+                f"a quantity called {name[:40]!r} cannot be saved to {ending}: give it a name of 1 to 240 characters "
+                "without '/', or save to .csv; the run is still in memory"
+            )
+
+
 def load(path: str | Path) -> xarray.Dataset:
-    """A saved trajectory. A file that is missing, cut short or not polhode's is an InputError."""
+    """A saved trajectory, as it was saved. A file that is missing, damaged or not polhode's is an InputError."""
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise InputError(f"{str(path)!r} ends in none of {', '.join(ENDINGS)}")
-    if not path.exists():
-        raise InputError(f"there is no file {str(path)!r}")
+    for _ in range(_TRIES):
+        place, mark = _place(path)
+        try:
+            dataset = _read(place, path)
+        except InputError:
+            if (place, mark) == _place(path):
+                raise
+            continue  # it was replaced while it was read
+        if dataset.attrs["format"] == FORMAT_BEFORE:
+            warnings.warn(
+                f"{str(path)!r} was saved by a polhode whose files had no checksums: were it damaged, nobody would "
+                "notice. To add them: polhode.results.save(polhode.load(path), path)",
+                stacklevel=2,
+            )
+        return dataset
+    raise InputError(f"{str(path)!r} is being replaced all the time; try again when that has ended")
+
+
+def _place(path: Path) -> tuple[Path, tuple[int, int]]:
+    """Where to read `path` from, and what changes when it is replaced."""
+    for look in (lambda: path, lambda: unfinished(path.absolute()), lambda: path):  # it may come back meanwhile
+        try:
+            place = look()
+            if place is not None:
+                about = place.stat()
+                return place, (about.st_ino, about.st_mtime_ns)
+        except (OSError, ValueError):  # missing, or a name that no file can have
+            continue
+    raise InputError(f"there is no file {str(path)!r}")
+
+
+def _read(place: Path, path: Path) -> xarray.Dataset:
     try:
-        dataset = _READERS[path.suffix](path)
+        dataset = _READERS[path.suffix](place)
     except Exception as error:  # each library raises its own kinds for damaged files
         raise InputError(
             f"{str(path)!r} cannot be read as a trajectory ({type(error).__name__}: {error}); "
             "it may have been cut short: run it again"
         ) from error
-    if dataset.attrs.get("format") != FORMAT:
-        raise InputError(f"{str(path)!r} was not written by polhode (its format is {dataset.attrs.get('format')!r})")
-    return dataset
-
-
-def _write_zarr(dataset: xarray.Dataset, path: Path) -> None:
-    with warnings.catch_warnings():  # labels of fixed length are not yet in zarr's specification
-        warnings.filterwarnings("ignore", message=".*(not have a Zarr V3|Consolidated metadata).*")
-        dataset.to_zarr(path, mode="w", zarr_format=3)
-
-
-def _read_zarr(path: Path) -> xarray.Dataset:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*(not have a Zarr V3|Consolidated metadata).*")
-        return xarray.load_dataset(path, engine="zarr")
-
-
-def _write_netcdf(dataset: xarray.Dataset, path: Path) -> None:
-    dataset.to_netcdf(path, engine="h5netcdf")
-
-
-def _read_netcdf(path: Path) -> xarray.Dataset:
-    dataset = xarray.load_dataset(path, engine="h5netcdf")
-    dataset.attrs = {k: _plain(v) for k, v in dataset.attrs.items()}
-    return dataset
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-
-
-def _write_csv(dataset: xarray.Dataset, path: Path) -> None:
-    """A comment line with everything that is not a column, then columns with all digits."""
-    labels = {str(d): [str(v) for v in dataset[d].values] for d in dataset.dims if d != "t" and d in dataset.coords}
-    if any(dim != "t" and dim not in labels for dim in dataset.dims):
-        raise InputError("a batch does not fit into a .csv; save it as .zarr or .nc")
-    columns: dict[str, np.ndarray] = {"t": dataset.t.values, "step_count": dataset.step_count.values}
-    for name, values in dataset.data_vars.items():
-        flat = values.values.reshape(len(dataset.t), -1)
-        columns |= dict(zip(_columns(str(name), values.dims[1:], labels), flat.T, strict=True))
-    header = {
-        "attributes": dataset.attrs,
-        "variables": {str(k): {"dims": v.dims, "attrs": v.attrs} for k, v in dataset.variables.items()},
-        "labels": labels,
-        "rows": dataset.sizes["t"],
-    }
-    with path.open("w", newline="", encoding="utf-8") as file:
-        file.write("# polhode " + json.dumps(header) + "\n")
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*(c.tolist() for c in columns.values()), strict=True))
-
-
-def _columns(name: str, dims: Iterable[Any], labels: dict[str, list[str]]) -> list[str]:
-    """`momentum_x`, `position_wheel_x`: one for each number of a moment."""
-    return ["_".join((name, *parts)) for parts in itertools.product(*(labels[str(d)] for d in dims))]
-
-
-def _read_csv(path: Path) -> xarray.Dataset:
-    with path.open(newline="", encoding="utf-8") as file:
-        first = file.readline()
-        if not first.startswith("# polhode "):
-            raise ValueError("its first line is not polhode's header")
-        header = json.loads(first.removeprefix("# polhode "))
-        names, *rows = csv.reader(file)
-    if len(rows) != header["rows"] or any(len(row) != len(names) for row in rows):
-        raise ValueError(f"{header['rows']} whole rows are announced and {len(rows)} are there")
-    columns = dict(zip(names, np.array(rows, dtype=float).T, strict=True))
-    labels = header["labels"]
-    variables: dict[str, Any] = {}
-    for name, about in header["variables"].items():
-        dims = tuple(about["dims"])
-        if name in labels:
-            values: Any = labels[name]
-        else:
-            parts = [columns[c] for c in _columns(name, dims[1:], labels)]
-            values = np.array(parts).T.reshape(header["rows"], *(len(labels[d]) for d in dims[1:]))
-        variables[name] = (dims, values, about["attrs"])
-    variables["step_count"] = (("t",), columns["step_count"].astype(int), variables["step_count"][2])
-    coords = {k: variables.pop(k) for k in ("t", "step_count", *labels)}
-    return xarray.Dataset(variables, coords, header["attributes"])
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-_WRITERS = {".zarr": _write_zarr, ".nc": _write_netcdf, ".csv": _write_csv}
-_READERS = {".zarr": _read_zarr, ".nc": _read_netcdf, ".csv": _read_csv}
+    kind = dataset.attrs.get("format")
+    if kind not in (FORMAT, FORMAT_BEFORE):
+        raise InputError(f"{str(path)!r} was not written by polhode (its format is {kind!r})")
+    if kind == FORMAT_BEFORE:
+        return dataset
+    try:
+        return checked(dataset)
+    except DamagedError as error:
+        raise InputError(f"{str(path)!r} is damaged: {error}; run it again, or take another copy") from error

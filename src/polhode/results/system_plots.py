@@ -36,7 +36,13 @@ class SystemPlots:
         shown = names or tuple(np.atleast_1d(d.attrs["observables"]))
         with drawing_on(ax, path) as ax:
             for name, colour in zip(shown, COLOURS, strict=False):
-                ax.plot(d.t, d[name if name in d else f"observable_{name}"], color=colour, linewidth=1.0, label=name)
+                ax.plot(
+                    d.t,
+                    d[f"observable_{name}" if f"observable_{name}" in d else name],
+                    color=colour,
+                    linewidth=1.0,
+                    label=name,
+                )
             ax.set(title="Observables", xlabel="t (s)")
             if shown:
                 ax.legend(ncols=2)

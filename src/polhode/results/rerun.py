@@ -1,0 +1,77 @@
+"""What a file says of how to make its run again: the recipe, and with what it was made, for the last bits."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+NOT_AGAIN = "not_again"  # the key of a recipe that only says why there is none
+_FEATURES = ("sse4", "avx", "fma", "bmi", "amx", "asimd", "sve")  # instructions that XLA chooses by, how they begin
+
+
+def about_rerunning(recipe: dict[str, Any] | None, otherwise: str) -> dict[str, str]:
+    """The recipe, if there is one, what it is, and with what the run was made."""
+    why_not = otherwise if not recipe else recipe.get(NOT_AGAIN)
+    return {
+        "recipe": "" if why_not else json.dumps(recipe),
+        "recipe_meaning": why_not or "the input file as JSON; `polhode run` on this file makes the run again",
+        "environment": json.dumps(environment()),
+    }
+
+
+@cache
+def environment() -> dict[str, str]:
+    import jax
+    import jaxlib
+    import numpy as np
+
+    from polhode import __version__
+
+    model, features = _cpu()
+    device = jax.devices()[0]
+    return {
+        "polhode": __version__,
+        "jax": jax.__version__,
+        "jaxlib": jaxlib.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "device": f"{device.platform} {device.device_kind}",
+        "cpu": model,
+        "cpu features": features,
+        "XLA_FLAGS": os.environ.get("XLA_FLAGS", ""),
+    }
+
+
+def differences(saved: Any) -> list[str]:
+    """In words, what is not as it was when `saved`, a text of `environment`, was written."""
+    try:
+        before = dict(json.loads(saved))
+    except (TypeError, ValueError, RecursionError):
+        return ["it does not say with which JAX and CPU it was made"]
+    return [
+        f"{name} was {before.get(name) or 'not recorded'} and is {now or 'not set'}"
+        for name, now in environment().items()
+        if before.get(name) != now
+    ]
+
+
+def _cpu() -> tuple[str, str]:
+    """The model, and the sets of instructions it has; where the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor(), ""
+    about: dict[str, str] = {}  # of the first core
+    for line in lines:
+        name, _, value = line.partition(":")
+        about.setdefault(name.strip(), value.strip())
+    flags = about.get("flags") or about.get("Features") or ""
+    return (
+        about.get("model name") or platform.processor(),
+        " ".join(sorted(flag for flag in flags.split() if flag.startswith(_FEATURES))),
+    )
