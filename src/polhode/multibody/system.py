@@ -29,6 +29,9 @@ from polhode.multibody.tree import Static, tree
 from polhode.multibody.view import View, bodies_used, frame_of
 
 
+Watched = Callable[[View], Any] | tuple[Callable[[View], Any], str]  # a function of a view, or with its unit
+
+
 @tree
 class Group:
     """Constraints of one kind: `kind` with each number stacked, the bodies and rows of each."""
@@ -48,7 +51,8 @@ class System:
     inertias and the parameters of forces and constraints as its numbers.
 
     `observables` and `traces` are functions of a view, by name, for results and pictures: a
-    number each, and a point (in space axes) to follow. `ground` and `up` are for pictures only."""
+    number each, alone or with its unit, `{"lean": (lean, "rad")}`, and a point (in space axes) to
+    follow. `ground` and `up` are for pictures only."""
 
     names: Static[tuple[str, ...]]
     masses: Any  # (N,) kg
@@ -60,6 +64,7 @@ class System:
     holonomic: Static[tuple[bool, ...]]  # per row
     redundant: Static[tuple[int, ...]]  # rows that follow from those before them, where the bodies start
     observables: Static[tuple[tuple[str, Callable[[View], Any]], ...]]
+    observable_units: Static[tuple[str, ...]]  # "" where none was given
     traces: Static[tuple[tuple[str, Callable[[View], Any]], ...]]  # points to follow
     shapes: Static[tuple[Any, ...]]
     ground: Static[Plane | None]  # for pictures
@@ -71,7 +76,7 @@ class System:
         *,
         forces: Sequence[Applied] = (),
         constraints: Sequence[Constraint] = (),
-        observables: Mapping[str, Callable[[View], Any]] | None = None,
+        observables: Mapping[str, Watched] | None = None,
         traces: Mapping[str, Callable[[View], Any]] | None = None,
         ground: Plane | None = None,
         up: str = "z",
@@ -80,7 +85,8 @@ class System:
         applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
         bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
         labels, holonomic, groups = _gather(bound, tuple(named))
-        _check_functions("observable", observables, (), tuple(named))
+        watched = {name: _with_unit(name, given) for name, given in (observables or {}).items()}
+        _check_functions("observable", {name: fn for name, (fn, _) in watched.items()}, (), tuple(named))
         _check_functions("trace", traces, (3,), tuple(named))
         values = {
             "names": tuple(named),
@@ -92,7 +98,8 @@ class System:
             "row_names": labels,
             "holonomic": holonomic,
             "redundant": (),
-            "observables": tuple((observables or {}).items()),
+            "observables": tuple((name, fn) for name, (fn, _) in watched.items()),
+            "observable_units": tuple(unit for _, unit in watched.values()),
             "traces": tuple((traces or {}).items()),
             "ground": ground,
             "up": up,
@@ -107,7 +114,8 @@ class System:
     def bare(self, *, observed: bool = False) -> System:
         """Without what the motion does not depend on, so that a change of shapes, or, unless they are
         `observed`, of observables and traces, compiles nothing anew."""
-        unused = {"shapes": (), "ground": None, "up": "z"} | ({} if observed else {"observables": (), "traces": ()})
+        unused: dict[str, Any] = {"shapes": (), "ground": None, "up": "z", "observable_units": ()}
+        unused |= {} if observed else {"observables": (), "traces": ()}
         return self.replaced(**unused)
 
     def replaced(self, **changes: Any) -> System:
@@ -148,6 +156,17 @@ class System:
 @stored(briefly=True)
 def _rows_at_start(system: System) -> Any:
     return blocks_of(system, (system.start.positions, system.start.rotations), jnp.zeros(()))
+
+
+def _with_unit(name: str, given: Any) -> tuple[Any, str]:
+    if callable(given) or not isinstance(given, tuple):
+        return given, ""
+    if len(given) != 2 or not isinstance(given[1], str):
+        raise InputError(
+            f'observable {name!r} must be a function of a view, or a pair of one and its unit, (fn, "rad") or, where it '
+            f'has none, (fn, "1"); got {given!r}'
+        )
+    return given
 
 
 def _check_functions(

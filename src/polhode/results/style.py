@@ -29,6 +29,15 @@ _STYLE: Any = {
 }
 
 
+def plain(text: str, most: int = 60) -> str:
+    """A name that a user gave, as matplotlib draws it letter by letter: no formula between dollars, no line ends; of a
+    long one the beginning and the end."""
+    text = "".join(c if c.isprintable() else " " for c in str(text))
+    if len(text) > most:
+        text = f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
+    return text.replace("$", r"\$")
+
+
 @contextmanager
 def house_style() -> Iterator[Any]:
     """matplotlib.pyplot-free plotting: yields the `Figure` class with our settings on."""

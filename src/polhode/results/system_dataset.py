@@ -71,6 +71,8 @@ def _attributes(run: SystemRun, observables: list[str]) -> dict[str, Any]:
         "step": run.step,
         "steps": run.steps,
         "observables": observables,
+        "conserved": " ".join(run.conserved),
+        "up": run.system.up,
         "masses": np.asarray(run.system.masses).tolist(),
         "status": run.trajectory.status.name,
         "seconds": run.trajectory.seconds,

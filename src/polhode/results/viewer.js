@@ -24,6 +24,10 @@ const trails = SCENE.paths.map((path) => {
 });
 const square = vertexArray([[SQUARE, 2, 2, 0, 0]]);
 
+const planes = SCENE.ground.filter(({ kind }) => kind === "Plane"), tubes = SCENE.ground.filter(({ kind }) => kind === "Tube");
+const SIDES = 96, RING = new Float32Array(4 * (SIDES + 1)).map((_, i) => [Math.floor(i / 4) / SIDES, -1, Math.floor(i / 4) / SIDES, 1][i % 4]);
+const ring = vertexArray([[RING, 2, 2, 0, 0]]);
+
 // ---- camera
 const HOME = home();
 let camera = { ...HOME }, time = START, playing = false, dirty = true;
@@ -38,6 +42,8 @@ function home() {
       grow([low, high], x, body.reach);
       if (i === 0) grow(first, x, body.reach);
     }
+  for (const { point, axis, radius, half } of tubes)
+    for (const end of [-half, half]) grow([low, high], add(point, scale(end, axis)), radius);
   const half = ([a, b]) => Math.max(...sub(b, a)) / 2, all = half([low, high]), start = half(first);
   const away = all > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
   const target = away ? sub(middle(...first), Array.from(bodies[0].positions.subarray(0, 3))) : middle(low, high);
@@ -76,7 +82,11 @@ function draw() {
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
   gl.enable(gl.DEPTH_TEST);
   const models = bodies.map((body) => modelMatrix(pose(body, at)));
-  byId("grid").textContent = SCENE.ground ? drawGround(view, eye, look, paper, models) : "";
+  const cell = roundDown(camera.distance / 8);
+  byId("grid").textContent = SCENE.ground.length ? `grid ${Number(cell.toPrecision(3))} m` : "";
+  // From the bodies' side a surface is solid and hides; from its back it is a veil over what lies behind it.
+  for (const plane of planes) drawPlane(plane, view, eye, look, paper, cell, models);
+  for (const tube of tubes) drawTube(tube, view, paper, cell, true);
   set(solids, { camera: view, eye, light: LIGHT, up: UP, shadow: [0, 0, 0, 0] });
   bodies.forEach((body, k) => drawBody(body, models[k]));
   set(lines, { camera: view, size: [canvas.width, canvas.height], now: at, width: [3 * ratio] });
@@ -86,6 +96,7 @@ function draw() {
     gl.bindVertexArray(trail.array);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, at[0] + 1);
   }
+  for (const tube of tubes) drawTube(tube, view, paper, cell, false);
   drawGizmo();
   byId("slider").value = time;
   byId("clock").textContent = `${clockText(time)} / ${clockText(END)} s`;
@@ -97,11 +108,16 @@ function drawBody(body, model) {
   gl.drawArrays(gl.TRIANGLES, 0, body.vertices);
 }
 
+function latticeColours(paper) {
+  const dark = document.documentElement.classList.contains("dark");
+  return { line: dark ? [0.45, 0.51, 0.6] : [0.6, 0.65, 0.71], fill: mix(paper, dark ? WHITE : [0.1, 0.25, 0.4], 0.07) };
+}
+
 // A lattice that moves with the camera but stands still in space, and the shadows on it.
-function drawGround(view, eye, look, paper, models) {
-  const { point, normal: n } = SCENE.ground, dark = document.documentElement.classList.contains("dark");
-  const normal = dot(n, LIGHT) < 0 ? scale(-1, n) : n, [e1, e2] = Math.abs(n[2]) > 0.999 ? [EAST, [0, 1, 0]] : frame(n);
-  const above = dot(sub(eye, point), normal) > 0, cell = roundDown(camera.distance / 8), arm = sub(look, point);
+function drawPlane({ point, normal }, view, eye, look, paper, cell, models) {
+  const level = length(cross(UP, normal)) < 1e-3, e1 = level ? EAST : unit(cross(UP, normal));
+  const e2 = level ? [0, 1, 0] : cross(normal, e1);
+  const above = dot(sub(eye, point), normal) > 0, arm = sub(look, point);
   const u = dot(arm, e1), v = dot(arm, e2), wrap = (x) => x - 5 * cell * Math.floor(x / (5 * cell));
   const centre = add(point, add(scale(u, e1), scale(v, e2)));
   gl.enable(gl.BLEND);
@@ -109,15 +125,16 @@ function drawGround(view, eye, look, paper, models) {
   gl.depthMask(above);  // seen from below, the ground hides nothing
   set(ground, {
     camera: view, centre, e1, e2, extent: [6 * camera.distance], cell: [cell], middle: [wrap(u), wrap(v)],
-    line: dark ? [0.45, 0.51, 0.6] : [0.6, 0.65, 0.71], fill: mix(paper, dark ? WHITE : [0.1, 0.25, 0.4], 0.07),
-    strength: [above ? 0.9 : 0.25],
+    strength: [above ? 0.9 : 0.25], ...latticeColours(paper),
   });
   gl.bindVertexArray(square);
   gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   if (above && dot(normal, LIGHT) > 0.3) {
     const flatten = shadowMatrix(add(point, scale(1e-3 * camera.distance, normal)), normal, LIGHT);
+    const dark = document.documentElement.classList.contains("dark");
     gl.depthMask(false);
     gl.enable(gl.STENCIL_TEST);  // darkens a place once, however many triangles fall on it
+    gl.clear(gl.STENCIL_BUFFER_BIT);
     gl.stencilFunc(gl.EQUAL, 0, 1);
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     set(solids, { camera: view, shadow: [0, 0, 0, dark ? 0.45 : 0.2] });
@@ -126,7 +143,25 @@ function drawGround(view, eye, look, paper, models) {
   }
   gl.depthMask(true);
   gl.disable(gl.BLEND);
-  return `grid ${Number(cell.toPrecision(3))} m`;
+}
+
+// The wall of a cylinder: the faces on the bodies' side before them, the others over them.
+function drawTube({ point, axis, radius, half, inside }, view, paper, cell, solid) {
+  const [e1, e2, e3] = frame(axis), around = Math.max(5, 5 * Math.round((2 * Math.PI * radius) / cell / 5));
+  gl.enable(gl.CULL_FACE);
+  gl.cullFace(inside === solid ? gl.BACK : gl.FRONT);  // the strip's front looks inward
+  gl.enable(gl.BLEND);
+  gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
+  gl.depthMask(solid);
+  set(wall, {
+    camera: view, centre: point, e1, e2, e3, radius: [radius], reach: [half], cells: [around, half / cell],
+    strength: [solid ? 0.9 : 0.12], ...latticeColours(paper),
+  });
+  gl.bindVertexArray(ring);
+  gl.drawArrays(gl.TRIANGLE_STRIP, 0, 2 * (SIDES + 1));
+  gl.depthMask(true);
+  gl.disable(gl.BLEND);
+  gl.disable(gl.CULL_FACE);
 }
 
 function drawGizmo() {

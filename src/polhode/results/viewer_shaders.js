@@ -1,4 +1,4 @@
-// WebGL 2: the three programs (solids, lines, ground) and the buffers they read.
+// WebGL 2: the programs (solids, lines, ground, wall) and the buffers they read.
 "use strict";
 
 const canvas = document.getElementById("view");
@@ -82,20 +82,41 @@ const lines = program(
   }`,
   "uniform vec3 colour; out vec4 result; void main() { result = vec4(colour, 1.0); }");
 
+const LATTICE = `
+  float lattice(vec2 g) {
+    vec2 w = fwidth(g), d = abs(fract(g - 0.5) - 0.5) / w;
+    return (1.0 - min(min(d.x, d.y), 1.0)) * clamp(1.5 - 3.0 * max(w.x, w.y), 0.0, 1.0);
+  }
+  float ruled(vec2 g) { return max(0.45 * lattice(g), lattice(g / 5.0)); }`;
+
 const ground = program(
   `layout(location = 0) in vec2 corner; uniform mat4 camera; uniform vec3 centre, e1, e2; uniform float extent;
   out vec2 uv;
   void main() { uv = corner * extent; gl_Position = camera * vec4(centre + uv.x * e1 + uv.y * e2, 1.0); }`,
   `in vec2 uv; uniform vec2 middle; uniform float cell, extent, strength; uniform vec3 line, fill; out vec4 result;
-  float lattice(vec2 g) {
-    vec2 w = fwidth(g), d = abs(fract(g - 0.5) - 0.5) / w;
-    return (1.0 - min(min(d.x, d.y), 1.0)) * clamp(1.5 - 3.0 * max(w.x, w.y), 0.0, 1.0);
-  }
+  ${LATTICE}
   void main() {
-    vec2 g = (uv + middle) / cell;
     float fade = 1.0 - smoothstep(0.25, 1.0, length(uv) / extent);
-    float on = max(0.45 * lattice(g), lattice(g / 5.0));
-    float alpha = fade * mix(strength, 1.0, on * 0.8);
+    float on = ruled((uv + middle) / cell), alpha = fade * mix(strength, 1.0, on * 0.8);
+    if (alpha < 0.01) discard;
+    result = vec4(mix(fill, line, on), alpha);
+  }`);
+
+// The side of a cylinder about `e3`: corner.x once around, corner.y from end to end; its ends fade.
+const wall = program(
+  `layout(location = 0) in vec2 corner; uniform mat4 camera; uniform vec3 centre, e1, e2, e3; uniform float radius, reach;
+  out vec2 place;
+  void main() {
+    float angle = 6.283185307179586 * corner.x;
+    place = corner;
+    vec3 x = centre + radius * (cos(angle) * e1 + sin(angle) * e2) + reach * corner.y * e3;
+    gl_Position = camera * vec4(x, 1.0);
+  }`,
+  `in vec2 place; uniform vec2 cells; uniform float strength; uniform vec3 line, fill; out vec4 result;
+  ${LATTICE}
+  void main() {
+    float on = ruled(place * cells), fade = 1.0 - smoothstep(0.8, 1.0, abs(place.y));
+    float alpha = fade * (strength + (1.0 - strength) * 0.5 * on);
     if (alpha < 0.01) discard;
     result = vec4(mix(fill, line, on), alpha);
   }`);
