@@ -28,7 +28,6 @@ from polhode.multibody.state import State
 from polhode.multibody.tree import Static, tree
 from polhode.multibody.view import View, bodies_used, frame_of
 
-
 Watched = Callable[[View], Any] | tuple[Callable[[View], Any], str]  # a function of a view, or with its unit
 
 
@@ -163,8 +162,8 @@ def _with_unit(name: str, given: Any) -> tuple[Any, str]:
         return given, ""
     if len(given) != 2 or not isinstance(given[1], str):
         raise InputError(
-            f'observable {name!r} must be a function of a view, or a pair of one and its unit, (fn, "rad") or, where it '
-            f'has none, (fn, "1"); got {given!r}'
+            f'observable {name!r} must be a function of a view, or a pair of one and its unit, (fn, "rad"), or '
+            f'"1" where it has none; got {given!r}'
         )
     return given
 

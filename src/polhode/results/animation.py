@@ -76,7 +76,7 @@ def scene_data(scene: Scene, max_frames: int) -> dict[str, Any]:
             {"name": trail.name, "colour": next(colours), "points": _pack(trail.points[kept] - origin, "<f4")}
             for trail in scene.paths
         ],
-        "ground": [_surface(surface, everywhere, origin, scene.up) for surface in scene.ground],
+        "ground": [_surface(surface, everywhere, origin, scene.up) for surface in scene.surfaces],
         "notices": list(_notices(scene, kept)),
     }
 

@@ -63,7 +63,7 @@ def compare_systems(runs: Sequence[SystemRun], title: str, path: str | Path | No
     def followed(name: str, ax: Any) -> None:
         paths = {str(k): _points(run)[name] for k, run in enumerate(runs)}
         draw_paths(ax, paths, runs[0].system.up, named=False)
-        ax.set_title(f"{ax.get_title(loc='left')}: {plain(name, 24)}")
+        ax.set_title(f"{ax.get_title(loc='left')}: {plain(name, 24)}", loc="left")
 
     def residual(name: str, ax: Any) -> None:
         draw_residual(ax, name, [(run.t, getattr(run, name)) for run in runs])

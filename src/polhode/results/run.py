@@ -116,7 +116,7 @@ class Run:
 
     @cached_property
     def plot(self) -> Plots:
-        """`plot.energy()`, `.momentum()`, `.attitude()`, `.tip()`, `.polhode()`; `plot()` for those that fit the run."""
+        """`plot.energy()`, `.momentum()`, `.attitude()`, `.tip()`, `.polhode()`; `plot()` for those that fit."""
         from polhode.results.plots import Plots
 
         return Plots(self.dataset)

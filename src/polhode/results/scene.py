@@ -77,16 +77,20 @@ class Scene:
             _same("quaternions", actor.name, actor.quaternions, times)
         for trail in self.paths:
             _same("points", trail.name, trail.points, times)
-        given = () if self.ground is None else self.ground
-        ground = tuple(given) if isinstance(given, Sequence) else (given,)
-        if not all(isinstance(surface, Surface) for surface in ground):
+        if not all(isinstance(surface, Surface) for surface in self.surfaces):
             raise InputError(
                 f"ground must be a Plane(point, normal), a Tube(radius, axis, point), several of them, or None; got "
                 f"{self.ground!r}"
             )
-        object.__setattr__(self, "ground", ground)
         if self.up not in ("z", "-z"):
             raise InputError(f'up must be "z" or "-z"; got {self.up!r}')
+
+    @property
+    def surfaces(self) -> tuple[Surface, ...]:
+        """What `ground` says, as a list."""
+        if self.ground is None:
+            return ()
+        return tuple(self.ground) if isinstance(self.ground, Sequence) else (self.ground,)
 
 
 def largest_turns(actor: Actor, kept: np.ndarray) -> float:

@@ -54,7 +54,7 @@ def scene_of_body(run: Run, title: str) -> Scene:
 
 def ground_of(system: System) -> list[Surface]:
     """The ground it was given, and the planes and cylinders that its contacts roll on, each once."""
-    found = [] if system.ground is None else [system.ground]
+    found: list[Surface] = [] if system.ground is None else [system.ground]
     for surface in _touched(system):
         if not any(_same(surface, other) for other in found):
             found.append(surface)

@@ -16,7 +16,6 @@ from polhode.results.panels import Panel, draw_energy, drawing_on, labelled, leg
 from polhode.results.style import plain
 
 _STILL = 1e-9  # of the largest distance from the origin: a path smaller than this is a point
-_ZERO = 1e-18  # where residuals of zero are drawn on a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -74,21 +73,25 @@ class SystemPlots:
     def constraints(self, *, path: str | Path | None = None) -> Any:
         """What there is of slip and gap, a panel each."""
         d = self.dataset
-        if not d.sizes["row"]:
-            raise InputError("this system has no constraints, so they have no residuals to draw")
-        found = residuals(d.slip, d.gap) or ("gap",)
-        return page([(getattr(self, name), None) for name in found], "Residuals of the constraints", path)
+        panels: list[Panel] = [(getattr(self, name), None) for name in residuals(d.slip, d.gap)]
+        if not panels:
+            raise InputError("this run has no constraints, or keeps them exactly: there are no residuals to draw")
+        return page(panels, "Residuals of the constraints", path)
 
     def slip(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The largest residual of the rows that roll or otherwise bind velocities."""
-        with drawing_on(ax, path) as ax:
-            draw_residual(ax, "slip", [(self.dataset.t, self.dataset.slip)])
-            return ax.figure
+        return self._residual("slip", ax, path)
 
     def gap(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The largest residual of joints and contacts: how far they are apart."""
+        return self._residual("gap", ax, path)
+
+    def _residual(self, name: str, ax: Any, path: str | Path | None) -> Any:
+        values = self.dataset[name]
+        if not values.any():
+            raise InputError(f"the {name} of this run is zero throughout: there is nothing to draw")
         with drawing_on(ax, path) as ax:
-            draw_residual(ax, "gap", [(self.dataset.t, self.dataset.gap)])
+            draw_residual(ax, name, [(self.dataset.t, values)])
             return ax.figure
 
     def forces(self, *rows: str, ax: Any = None, path: str | Path | None = None) -> Any:
@@ -147,8 +150,10 @@ def draw_paths(ax: Any, paths: dict[str, np.ndarray], up: str, *, named: bool = 
     ax.set_aspect("equal", adjustable="datalim")
     if up == "-z" and not ax.yaxis_inverted():  # z points down: seen from above, x to the right, y is downwards
         ax.invert_yaxis()
-    if named:
+    if named and len(lines) > 1:
         legend(ax, lines, list(paths))
+    elif named:
+        ax.set_title(f"{title}: {plain(next(iter(paths)), 24)}")
 
 
 def residuals(slip: Any, gap: Any) -> tuple[str, ...]:
@@ -157,10 +162,10 @@ def residuals(slip: Any, gap: Any) -> tuple[str, ...]:
 
 
 def draw_residual(ax: Any, name: str, runs: Sequence[tuple[Any, Any]]) -> None:
-    """A line for each (times, values)."""
+    """Dots for each (times, values), of those that are not zero: residuals at round-off are noise, not lines."""
     for k, (t, values) in enumerate(runs):
-        run_line(ax, t, np.maximum(values, _ZERO), k, linewidth=0.9)
+        size = np.asarray(values)
+        line(ax, t, np.where(size > 0, size, np.nan), k, marker=".", markersize=3, linestyle="", markeredgewidth=0)
     ax.set_yscale("log")
-    below = f" (0 drawn at {_ZERO:g})" if any(np.any(np.asarray(values) < _ZERO) for _, values in runs) else ""
-    what, unit = {"slip": ("Slip", "m/s or rad/s"), "gap": ("Gap", "m or rad")}[name]
-    ax.set(title=f"{what}, largest of all rows{below}", xlabel="t (s)", ylabel=labelled(name, unit))
+    what, unit = {"slip": ("Largest slip", "m/s or rad/s"), "gap": ("Largest gap", "m or rad")}[name]
+    ax.set(title=what, xlabel="t (s)", ylabel=labelled(name, unit))

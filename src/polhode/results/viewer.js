@@ -42,10 +42,11 @@ function home() {
       grow([low, high], x, body.reach);
       if (i === 0) grow(first, x, body.reach);
     }
-  for (const { point, axis, radius, half } of tubes)
-    for (const end of [-half, half]) grow([low, high], add(point, scale(end, axis)), radius);
-  const half = ([a, b]) => Math.max(...sub(b, a)) / 2, all = half([low, high]), start = half(first);
-  const away = all > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
+  const half = ([a, b]) => Math.max(...sub(b, a)) / 2, way = half([low, high]), start = half(first);
+  for (const { point, axis, radius, half: reach } of tubes)
+    for (const end of [-reach, reach]) grow([low, high], add(point, scale(end, axis)), radius);
+  const all = half([low, high]);
+  const away = way > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
   const target = away ? sub(middle(...first), Array.from(bodies[0].positions.subarray(0, 3))) : middle(low, high);
   const narrow = Math.min(1, canvas.clientWidth / canvas.clientHeight);
   const distance = (away ? 1.6 * start : 1.25 * all) / Math.sin(VIEW_ANGLE / 2) / narrow;
