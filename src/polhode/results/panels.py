@@ -15,7 +15,7 @@ from polhode.results.style import COLOURS, house_style, plain
 DASHES = ("-", "--", ":", "-.")
 _LISTED = 12  # names in a legend; the others are counted
 _LETTERS = 32  # of each
-_ROOM = 4.0  # inches above the axes of a panel, for its title and legend
+_ROOM = 4.15  # inches above the axes of a panel, for its title and legend
 _START = 1e-6  # a quantity that starts smaller than this, against its parts, has no relative change
 
 Panel = tuple[Callable[..., Any], str | None]  # draws on `ax`, of this projection
@@ -80,9 +80,9 @@ def run_line(ax: Any, x: Any, y: Any, number: int, **style: Any) -> Any:
 
 def legend(ax: Any, lines: Sequence[Any], names: Sequence[str]) -> None:
     """Where it covers no line: beside the title if there is room, else to the right of the axes."""
-    width = 0.09 * len(ax.get_title(loc="left")) + sum(0.5 + 0.075 * min(len(name), _LETTERS) for name in names)
+    width = 0.09 * len(ax.get_title(loc="left")) + sum(0.42 + 0.075 * min(len(name), _LETTERS) for name in names)
     if width < _ROOM:
-        beside = {"loc": "lower right", "ncols": len(names), "columnspacing": 1.0, "handlelength": 1.4}
+        beside = {"loc": "lower right", "ncols": len(names), "columnspacing": 0.8, "handlelength": 1.2}
         _listed(ax, lines, names, bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, **beside)
     else:
         _listed(ax, lines, names, bbox_to_anchor=(1.0, 1.0), loc="upper left")

@@ -43,12 +43,12 @@ class Plots:
     def momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The angular momentum in space, which stands still without a torque."""
         d = self._one_body()
-        return self._components(d.spatial_momentum, "Angular momentum in space", "π", "xyz", ax, path)
+        return self._components(d.spatial_momentum, "Momentum in space", "π", "xyz", ax, path)
 
     def material_momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The angular momentum in body components; of a free non-twisting body all three stand still."""
         d = self._one_body()
-        return self._components(d.momentum, "Angular momentum in the body", "Π", "123", ax, path)
+        return self._components(d.momentum, "Momentum in the body", "Π", "123", ax, path)
 
     def director(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
         """The path of the third body axis d3 on the unit sphere."""

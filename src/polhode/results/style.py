@@ -15,6 +15,7 @@ _STYLE: Any = {
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "font.size": 10,
+    "font.family": ["DejaVu Sans", "STIXGeneral"],  # the second has what the first has not, such as ⟂
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,

@@ -165,7 +165,7 @@ def draw_residual(ax: Any, name: str, runs: Sequence[tuple[Any, Any]]) -> None:
     """Dots for each (times, values), of those that are not zero: residuals at round-off are noise, not lines."""
     for k, (t, values) in enumerate(runs):
         size = np.asarray(values)
-        line(ax, t, np.where(size > 0, size, np.nan), k, marker=".", markersize=3, linestyle="", markeredgewidth=0)
+        line(ax, t, np.where(size > 0, size, np.nan), k, marker=".", markersize=4, linestyle="", markeredgewidth=0)
     ax.set_yscale("log")
     what, unit = {"slip": ("Largest slip", "m/s or rad/s"), "gap": ("Largest gap", "m or rad")}[name]
     ax.set(title=what, xlabel="t (s)", ylabel=labelled(name, unit))
