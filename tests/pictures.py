@@ -29,7 +29,10 @@ def check_figure(figure: Any) -> None:
         boxes.append((name, box))
         legend = ax.get_legend()
         if legend is not None:
-            _apart(("legend of " + name, legend.get_window_extent(renderer)), ("title", ax._left_title.get_window_extent(renderer)))
+            _apart(
+                ("legend of " + name, legend.get_window_extent(renderer)),
+                ("title", ax._left_title.get_window_extent(renderer)),
+            )
             _apart(("legend of " + name, legend.get_window_extent(renderer)), ("axes", ax.get_window_extent(renderer)))
     for legend in figure.legends:
         boxes.append(("legend", legend.get_window_extent(renderer)))
@@ -58,7 +61,8 @@ def _data(artist: Any) -> bool:
 
 def _inside(figure: Any, box: Any, name: str) -> None:
     width, height = figure.bbox.width, figure.bbox.height
-    assert box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1, f"{name}: clipped, {box}"
+    out = max(-box.x0, -box.y0, box.x1 - width, box.y1 - height)
+    assert out < 1, f"{name}: clipped, {out:.1f} px are outside the canvas"
 
 
 def _apart(a: tuple[str, Any], b: tuple[str, Any]) -> None:

@@ -14,7 +14,7 @@ from polhode.results.style import COLOURS, house_style, plain
 
 DASHES = ("-", "--", ":", "-.")
 _LISTED = 12  # names in a legend; the others are counted
-_LETTERS = 32  # of each
+_LETTERS = 24  # of each
 _ROOM = 4.15  # inches above the axes of a panel, for its title and legend
 _START = 1e-6  # a quantity that starts smaller than this, against its parts, has no relative change
 
@@ -47,13 +47,12 @@ def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Se
     each = [len(panels) // rows + (i < len(panels) % rows) for i in range(rows)]
     with house_style() as Figure:
         figure = Figure(figsize=(max(6.5, 5.2 * columns), 0.5 + 3.8 * rows))
-        grid = figure.add_gridspec(rows, math.lcm(*each))
-        left = list(panels)
-        for row, count in enumerate(each):
-            width = grid.ncols // count
-            for k in range(count):
-                draw, projection = left.pop(0)
-                draw(ax=figure.add_subplot(grid[row, k * width : (k + 1) * width], projection=projection))
+        # one grid where it comes out even, so that axes stand in line; else each row is laid out for itself
+        rows_of = [figure] if len(set(each)) == 1 else figure.subfigures(rows)
+        grids = [part.add_gridspec(rows // len(rows_of), count) for part, count in zip(rows_of, each, strict=False)]
+        cells = [(grid.figure, cell) for grid in grids for cell in grid]
+        for (draw, projection), (part, cell) in zip(panels, cells, strict=True):
+            draw(ax=part.add_subplot(cell, projection=projection))
         if names:
             _listed(figure, figure.axes[0].lines, names, loc="outside lower center", ncols=min(columns + 1, len(names)))
         figure.suptitle(plain(title, 100), x=0.01, ha="left")
@@ -102,7 +101,7 @@ def _listed(on: Any, lines: Sequence[Any], names: Sequence[str], **where: Any) -
 
 def labelled(name: str, unit: str) -> str:
     """A name with its unit, for an axis."""
-    return f"{plain(name, 40)} ({plain(unit, 16) or 'unit not given'})"
+    return f"{plain(name, 28)} ({plain(unit, 16) or 'unit not given'})"
 
 
 def change(values: Any, parts: Any, name: str, unit: str) -> tuple[np.ndarray, str]:

@@ -32,8 +32,8 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
             ticks = ", ".join(
                 f"{name} {'yes' if certificate.yes(name) else 'no'}" for name in ("Poisson", "symplectic", "symmetric")
             )
-            right.set(title=f"What moved in 10⁵ steps\n{ticks}", xlabel="number of steps (1)", ylabel="relative deviation (1)",
-                      ylim=(1e-17, 10))  # fmt: skip
+            right.set(title=f"What moved in 10⁵ steps\n{ticks}", xlabel="number of steps (1)", ylim=(1e-17, 10))
+            right.set_ylabel("relative deviation (1)")
             right.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         if path is not None:
             figure.savefig(path)
