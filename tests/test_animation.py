@@ -61,14 +61,14 @@ def test_data_come_back_to_float32(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     assert animate(scene, path) == path
     data = data_of(path)
-    assert (data["title"], data["up"], data["notices"]) == ("a title", "-z", [])
+    assert (data["title"], data["up"], data["notices"]) == ("a title", [0, 0, -1], [])
     assert (unpack(data["times"], "<f8", 1)[:, 0] == scene.times).all()
     body = data["bodies"][0]
     # measured: positions and path 3.0e-8 m, quaternions 3.0e-8, ground 0
     assert np.abs(unpack(body["positions"], "<f4", 3) + data["origin"] - actor.positions).max() < 6e-8
     assert np.abs(unpack(body["quaternions"], "<f4", 4) - near.bodies[0].quaternions).max() < 6e-8
     assert np.abs(unpack(data["paths"][0]["points"], "<f4", 3) + data["origin"] - actor.positions).max() < 6e-8
-    assert np.allclose(np.add(data["ground"]["point"], data["origin"]), far, rtol=1e-15)
+    assert np.allclose(np.add(data["ground"][0]["point"], data["origin"]), far, rtol=1e-15)
     kinds = {type(shape).__name__: type(shape) for shape in SHAPES}
     assert [kinds[shape.pop("kind")](**shape) for shape in body["shapes"]] == SHAPES
 
@@ -142,7 +142,7 @@ BAD_SCENES: list[tuple[Any, str]] = [
     (lambda: Scene(np.arange(2), [Actor("a", X, Q[:1], [Sphere(1)])]), "quaternions of 'a' must have one row"),
     (lambda: Scene(np.arange(2), [BALL], paths=[Trail("p", X[:1])]), "points of 'p' must have one row"),
     (lambda: Scene(np.arange(2), [BALL], ground=(0, 0, 1)), "ground must be a Plane"),  # type: ignore[arg-type]
-    (lambda: Scene(np.arange(2), [BALL], up="y"), 'up must be "z" or "-z"; got \'y\''),
+    (lambda: Scene(np.arange(2), [BALL], up="w"), "up must be one of x, -x, y, -y, z, -z; got 'w'"),
     (lambda: Actor("a", X * math.nan, Q, [Sphere(1)]), "positions of 'a' must be finite"),
     (lambda: Actor("a", X, 0 * Q, [Sphere(1)]), "quaternions of 'a' has length zero"),
     (lambda: Actor("a", X[None], Q, [Sphere(1)]), "of a batch, animate one member"),

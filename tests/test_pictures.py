@@ -15,9 +15,10 @@ from polhode.mechanics import InputError
 from polhode.problems import PROBLEMS, SystemSetup
 from polhode.results import Plots
 from polhode.results.compare import compare, compare_systems
+from polhode.results.panels import page
 from polhode.results.scenes import ground_of
-from polhode.results.style import plain
-from polhode.results.system_plots import SystemPlots
+from polhode.results.style import house_style
+from polhode.results.system_plots import SystemPlots, draw_paths
 
 NAMES = ("$x_{$", "_hidden", "a\nb\x00c", "$$", r"\$", "50 % of $5 and $6", "long name " * 30)
 TOP = ph.RigidBody((5, 5, 1))
@@ -43,10 +44,11 @@ def test_a_body_is_drawn_by_what_its_motion_conserves(name: str) -> None:
     run = turned(load)
     assert set(run.conserved) == conserved
     assert run.dataset.attrs["conserved"].split() == list(run.conserved)
-    for figure in (run.plot(), run.plot.polhode(), run.plot.tip(), compare([run, run], name)):
-        check_figure(figure)
+    two = compare([run, run], name)
+    check_figure(run.plot())
+    check_figure(two)
     relative = {"energy": "(E − E₀) / |E₀| (1)", "vertical_momentum": "(π₃ − π₃₀) / |π₃₀| (1)"}
-    seen = texts(compare([run, run], name))
+    seen = texts(two)
     for quantity, label in relative.items():
         assert (label in seen) == (quantity in conserved)
     assert ("ellipsoid" in texts(run.plot.polhode())) == (name == "none")
@@ -82,14 +84,16 @@ def test_short_runs_members_of_batches_and_loaded_files(tmp_path: Path) -> None:
     check_figure(first)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_names_are_drawn_letter_by_letter(name: str) -> None:
+def test_names_are_drawn_letter_by_letter() -> None:
     run = turned(GRAVITY, steps=5)
-    check_figure(compare([run] * 15, name))
-    figure = compare([run], name)
-    assert len(figure._suptitle.get_text()) <= 150
-    shown = plain("a$b")
-    assert figure.text(0, 0, shown)._preprocess_math(shown) == ("a$b", False)
+    check_figure(compare([run] * 15, NAMES[-1]))
+    for name in NAMES:
+        figure = page([(run.plot.energy, None)], name, None, [name])
+        check_figure(figure)
+        for text in (figure._suptitle, figure.legends[0].get_texts()[0]):
+            drawn, mathematical = text._preprocess_math(text.get_text())
+            assert not mathematical
+            assert drawn.startswith(name.replace("\n", " ").replace("\x00", " ")[:15])
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +114,7 @@ def test_panels_of_a_system_are_those_it_has(swing: ph.SystemRun) -> None:
     page = swing.plot()
     check_figure(page)
     titles = [ax.get_title(loc="left") for ax in page.axes]
-    assert titles == ["angle", "rate", "Energy, change since the start", "Path from above: centre", "Largest gap"]
+    assert titles == ["angle", "rate", "Energy, change since the start", "Path seen along z: centre", "Largest gap"]
     check_figure(compare_systems([swing, swing], "two"))
     check_figure(swing.plot.observables())
     check_figure(swing.plot.forces())
@@ -152,13 +156,28 @@ def test_a_system_without_observables_rows_or_motion(swing: ph.SystemRun) -> Non
     assert len(figure.axes[0].lines) == 30
 
 
-def test_a_path_is_seen_from_where_it_can_be(swing: ph.SystemRun) -> None:
-    """Of what moves in an upright plane a view from above is a line; with z down, y points down as well."""
-    upright = swing.dataset.assign(trace=swing.dataset.trace.isel(axis=[0, 2, 1]).assign_coords(axis=["x", "y", "z"]))
-    ax = SystemPlots(upright).path().axes[0]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x (m)", "z (m)")
-    assert not swing.plot.path().axes[0].yaxis_inverted()
-    assert SystemPlots(swing.dataset.assign_attrs(up="-z")).path().axes[0].yaxis_inverted()
+@pytest.mark.parametrize(
+    ("up", "moving", "seen"),
+    [
+        ("z", "xyz", "+x+y"),
+        ("-z", "xyz", "+x-y"),  # z points down: from above, y is to the right of x
+        ("z", "xz", "+x+z"),  # from above it would be a line
+        ("-z", "yz", "+y-z"),
+        ("z", "xy", "+x+y"),
+        ("z", "x", "+x+y"),
+        ("y", "xy", "+x+y"),
+        ("y", "xz", "+x-z"),
+        ("-y", "xz", "+x+z"),
+        ("x", "yz", "+y+z"),
+    ],
+)
+def test_a_path_is_seen_from_above_or_from_its_side(up: str, moving: str, seen: str) -> None:
+    points = np.random.default_rng(1).normal(size=(20, 3)) * [axis in moving for axis in "xyz"]
+    with house_style() as Figure:
+        ax = Figure().add_subplot()
+    draw_paths(ax, {"point": points}, up)
+    signs = "-" if ax.xaxis_inverted() else "+", "-" if ax.yaxis_inverted() else "+"
+    assert f"{signs[0]}{ax.get_xlabel()[0]}{signs[1]}{ax.get_ylabel()[0]}" == seen
 
 
 @pytest.mark.parametrize("name", [name for name, p in PROBLEMS.items() if p.method.startswith("three-field")])

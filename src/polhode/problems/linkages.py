@@ -35,6 +35,7 @@ def _pendulum(angle: float, rate: float, length: float, mass: float, inertia: fl
                 "rate": (lambda view: view.omega("pendulum")[2], "rad/s"),
             },
             traces={"centre": lambda view: view.position("pendulum")},
+            up="y",
         )
     )
 
@@ -107,6 +108,7 @@ def _four_bar(
             ],
             observables={name: (_angle_of(name), "rad") for name in ("crank", "coupler", "rocker")},
             traces={"B": lambda view: view.point("coupler", (b / 2, 0.0, 0.0))},
+            up="y",
         )
     )
 

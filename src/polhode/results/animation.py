@@ -23,7 +23,7 @@ import numpy as np
 
 from polhode.mechanics.checks import InputError, whole
 from polhode.mechanics.drawing import Plane, Shape
-from polhode.results.scene import Scene, Surface, largest_turns
+from polhode.results.scene import Scene, Surface, largest_turns, upwards
 from polhode.results.store import check_folder
 from polhode.results.style import COLOURS
 
@@ -31,7 +31,7 @@ FORMAT = "polhode animation 1"
 SCRIPTS = ("maths", "meshes", "shaders")
 
 
-def animate(scene: Scene, path: str | Path, *, max_frames: int = 4000) -> Path:
+def animate(scene: Scene, path: str | Path, *, max_frames: int = 5001) -> Path:
     """Write `scene` to `path` (.html) and return the path.
 
     Of longer runs `max_frames` samples are kept, evenly by number, and the page says so. It says so too
@@ -59,7 +59,7 @@ def scene_data(scene: Scene, max_frames: int) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "title": scene.title,
-        "up": scene.up,
+        "up": upwards(scene.up).tolist(),
         "origin": origin.tolist(),
         "times": _pack(scene.times[kept], "<f8"),
         "bodies": [
@@ -140,7 +140,7 @@ def _surface(surface: Surface, everywhere: np.ndarray, origin: np.ndarray, up: s
     if isinstance(surface, Plane):
         height = float((everywhere.mean(axis=0) - point) @ surface.normal)
         if abs(height) < 1e-9 * (1.0 + np.ptp(everywhere, axis=0).max()):  # bodies in the plane: the upper side
-            height = surface.normal[2] if up == "z" else -surface.normal[2]
+            height = float(upwards(up) @ surface.normal)
         normal = np.array(surface.normal) * (-1.0 if height < 0 else 1.0)
         return {"kind": "Plane", "point": (point - origin).tolist(), "normal": normal.tolist()}
     along = (everywhere - point) @ surface.axis

@@ -127,7 +127,7 @@ class Run:
 
         return save(self.dataset, path)
 
-    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 4000) -> Path:
+    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 5001) -> Path:
         """A 3D animation in one HTML page that needs no network: the ellipsoid of inertia, turning. Of more samples
         than `max_frames`, that many are shown, evenly thinned."""
         from polhode.results.animation import animate

@@ -52,8 +52,8 @@ class Trail:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """`times` (n,) in s, growing. `ground` is a Plane, a Tube, or several. `up` is "z", or "-z" where z points down
-    (vehicles)."""
+    """`times` (n,) in s, growing. `ground` is a Plane, a Tube, or several. `up` is "z", "-z" where z points
+    down (vehicles), or another axis."""
 
     times: np.ndarray
     bodies: Sequence[Actor]
@@ -82,8 +82,7 @@ class Scene:
                 f"ground must be a Plane(point, normal), a Tube(radius, axis, point), several of them, or None; got "
                 f"{self.ground!r}"
             )
-        if self.up not in ("z", "-z"):
-            raise InputError(f'up must be "z" or "-z"; got {self.up!r}')
+        upwards(self.up)
 
     @property
     def surfaces(self) -> tuple[Surface, ...]:
@@ -91,6 +90,16 @@ class Scene:
         if self.ground is None:
             return ()
         return tuple(self.ground) if isinstance(self.ground, Sequence) else (self.ground,)
+
+
+def upwards(up: str) -> np.ndarray:
+    """The direction that "z", "-z" or another axis names."""
+    axes = {
+        f"{sign}{axis}": (-1.0 if sign else 1.0) * np.eye(3)[k] for k, axis in enumerate("xyz") for sign in ("", "-")
+    }
+    if up not in axes:
+        raise InputError(f"up must be one of {', '.join(axes)}; got {up!r}")
+    return axes[up]
 
 
 def largest_turns(actor: Actor, kept: np.ndarray) -> float:

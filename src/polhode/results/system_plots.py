@@ -140,15 +140,22 @@ def moving(points: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def draw_paths(ax: Any, paths: dict[str, np.ndarray], up: str, *, named: bool = True) -> None:
-    """One line a path. The view is from above, or along x or y where all that moves does so in an upright plane."""
+    """One line a path, seen from above; those of an upright plane from its side, where from above they are a line."""
+    vertical, sign = "xyz".index(up[-1]), -1 if up.startswith("-") else 1
+    level = [k for k in range(3) if k != vertical]
     extent = np.max([np.ptp(p, axis=0) for p in paths.values()], axis=0)
-    flat = [k for k in (0, 1) if extent[k] <= _STILL * extent.max() < extent[2]]
-    across, height, title = (1 - flat[0], 2, f"Path seen along {'xy'[flat[0]]}") if flat else (0, 1, "Path from above")
+    flat = [k for k in level if extent[k] <= _STILL * extent.max() < extent[vertical]]
+    if flat:
+        across, height, title = sum(level) - flat[0], vertical, f"Path seen along {'xyz'[flat[0]]}"
+        upside_down = sign < 0
+    else:
+        (across, height), title = level, "Path from above"
+        upside_down = sign * (1, -1, 1)[vertical] < 0  # else it would be seen from below
     draw = line if named else run_line
     lines = [draw(ax, p[:, across], p[:, height], k, linewidth=1.0) for k, p in enumerate(paths.values())]
     ax.set(title=title, xlabel=f"{'xyz'[across]} (m)", ylabel=f"{'xyz'[height]} (m)")
     ax.set_aspect("equal", adjustable="datalim")
-    if up == "-z" and not ax.yaxis_inverted():  # z points down: seen from above, x to the right, y is downwards
+    if upside_down:
         ax.invert_yaxis()
     if named and len(lines) > 1:
         legend(ax, lines, list(paths))

@@ -4,7 +4,7 @@
 const byId = (id) => document.getElementById(id);
 const SCENE = JSON.parse(byId("scene").textContent);
 const TIMES = decode(SCENE.times, Float64Array), START = TIMES[0], END = TIMES[TIMES.length - 1];
-const UP = SCENE.up === "z" ? [0, 0, 1] : [0, 0, -1], EAST = [1, 0, 0], NORTH = cross(UP, EAST);
+const UP = SCENE.up, EAST = UP[0] ? [0, 1, 0] : [1, 0, 0], NORTH = cross(UP, EAST);
 const LIGHT = unit(add(UP, add(scale(0.35, EAST), scale(-0.5, NORTH))));  // towards the lamp
 const VIEW_ANGLE = 0.6;
 
@@ -44,7 +44,9 @@ function home() {
     }
   const half = ([a, b]) => Math.max(...sub(b, a)) / 2, way = half([low, high]), start = half(first);
   for (const { point, axis, radius, half: reach } of tubes)
-    for (const end of [-reach, reach]) grow([low, high], add(point, scale(end, axis)), radius);
+    for (const end of [-reach, reach])
+      for (const side of frame(axis).slice(0, 2))
+        for (const r of [-radius, radius]) grow([low, high], add(add(point, scale(end, axis)), scale(r, side)), 0);
   const all = half([low, high]);
   const away = way > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
   const target = away ? sub(middle(...first), Array.from(bodies[0].positions.subarray(0, 3))) : middle(low, high);
@@ -117,7 +119,7 @@ function latticeColours(paper) {
 // A lattice that moves with the camera but stands still in space, and the shadows on it.
 function drawPlane({ point, normal }, view, eye, look, paper, cell, models) {
   const level = length(cross(UP, normal)) < 1e-3, e1 = level ? EAST : unit(cross(UP, normal));
-  const e2 = level ? [0, 1, 0] : cross(normal, e1);
+  const e2 = level ? NORTH : cross(normal, e1);
   const above = dot(sub(eye, point), normal) > 0, arm = sub(look, point);
   const u = dot(arm, e1), v = dot(arm, e2), wrap = (x) => x - 5 * cell * Math.floor(x / (5 * cell));
   const centre = add(point, add(scale(u, e1), scale(v, e2)));
@@ -258,17 +260,21 @@ window.addEventListener("keydown", (e) => {
   }
 });
 
+const LISTED = 12;  // names of each kind in the legend
 function fill() {
   document.querySelector("h1").textContent = SCENE.title;
   SCENE.notices.forEach(notice);
-  for (const [items, kind] of [[SCENE.bodies, ""], [SCENE.paths, "line"]])
-    for (const { name, colour } of items) {
+  for (const [items, kind] of [[SCENE.bodies, ""], [SCENE.paths, "line"]]) {
+    for (const { name, colour } of items.slice(0, LISTED)) {
       const entry = document.createElement("span"), mark = document.createElement("i");
       mark.className = kind;
       mark.style.background = colour;
       entry.append(mark, name);
+      entry.title = name;
       byId("legend").append(entry);
     }
+    if (items.length > LISTED) byId("legend").append(`and ${items.length - LISTED} more `);
+  }
   SCENE.bodies.forEach(({ name }, k) => byId("follow").append(new Option(name, k)));
   // Real time if that lasts 2 s to 60 s, else so that the whole lasts about 20 s; and a hundred times either way.
   const whole = END - START, usual = whole === 0 || (whole >= 2 && whole <= 60) ? 1 : roundDown(whole / 20);

@@ -22,6 +22,7 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
                 left.loglog(c.steps, c.errors, marker=MARKERS[i], color=COLOURS[i], label=f"{case}: {c.order:.2f}")
             name = plain(certificate.method.name, 40)
             left.set(title=f"{name}: order", xlabel="number of steps (1)", ylabel="error in R (1), Π (kg m²/s)")
+            left.set_xscale("log", base=2)  # they double
             left.legend(fontsize=8, loc="lower left")
             for i, (trait, d) in enumerate(certificate.deviations.items()):
                 what, where, _ = QUANTITIES[trait]
