@@ -195,7 +195,7 @@ def test_observables_that_are_neither_function_nor_pair(given: Any) -> None:
         mb.System([mb.Body("a", 1.0, (1, 1, 1))], observables={"x": given})
 
 
-BALL = {"mass": 1.0, "inertia": (0.4, 0.4, 0.4)}
+BALL: dict[str, Any] = {"mass": 1.0, "inertia": (0.4, 0.4, 0.4)}
 FORCES: dict[str, tuple[Any, bool]] = {
     "spring": (mb.Spring("ground", "ball", 10.0), True),
     "damper": (mb.Damper("ground", "ball", 1.0, at_a=(0, 0, -1)), False),
@@ -253,7 +253,8 @@ def test_contacts_bring_their_surfaces() -> None:
             mb.SphereOnCylinder("d", radius=1.0, cylinder=8.0, axis=(0, 1, 0)),
         ],
     )
-    level, tilted, wall = ground_of(system)
+    found: list[Any] = ground_of(system)
+    level, tilted, wall = found
     assert (level.point[2], level.normal) == (0.0, (0.0, 0.0, 1.0))
     assert tilted.normal == pytest.approx(slope)
     assert (wall.radius, wall.axis, wall.inside) == (8.0, (0.0, 1.0, 0.0), True)

@@ -46,7 +46,8 @@ def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Se
     rows = math.ceil(len(panels) / columns)
     each = [len(panels) // rows + (i < len(panels) % rows) for i in range(rows)]
     with house_style() as Figure:
-        figure = Figure(figsize=(max(6.5, 5.2 * columns), 0.5 + 3.8 * rows))
+        width = max(6.5, 5.2 * columns)
+        figure = Figure(figsize=(width, 0.5 + 3.8 * rows))
         # one grid where it comes out even, so that axes stand in line; else each row is laid out for itself
         rows_of = [figure] if len(set(each)) == 1 else figure.subfigures(rows)
         grids = [part.add_gridspec(rows // len(rows_of), count) for part, count in zip(rows_of, each, strict=False)]
@@ -55,7 +56,7 @@ def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Se
             draw(ax=part.add_subplot(cell, projection=projection))
         if names:
             _listed(figure, figure.axes[0].lines, names, loc="outside lower center", ncols=min(columns + 1, len(names)))
-        figure.suptitle(plain(title, 100), x=0.01, ha="left")
+        figure.suptitle(plain(title, int(9 * width)), x=0.01, ha="left")
         if path is not None:
             figure.savefig(path)
         return figure

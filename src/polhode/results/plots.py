@@ -145,4 +145,5 @@ def _frame(ax: Any, labels: list[str]) -> None:
     ax.set(xlabel=labels[0], ylabel=labels[1], zlabel=labels[2])
     ax.locator_params(nbins=5)
     ax.tick_params(labelsize=8, pad=1)
-    ax.set_aspect("equal")
+    ax.set_box_aspect((1, 1, 1), zoom=0.88)  # a cube, with room for its labels
+    ax.set_aspect("equal", adjustable="datalim")

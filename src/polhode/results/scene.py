@@ -94,9 +94,9 @@ class Scene:
 
 def upwards(up: str) -> np.ndarray:
     """The direction that "z", "-z" or another axis names."""
-    axes = {
-        f"{sign}{axis}": (-1.0 if sign else 1.0) * np.eye(3)[k] for k, axis in enumerate("xyz") for sign in ("", "-")
-    }
+    axes: dict[str, np.ndarray] = {}
+    for axis, direction in zip("xyz", np.eye(3), strict=True):
+        axes |= {axis: direction, f"-{axis}": -direction}
     if up not in axes:
         raise InputError(f"up must be one of {', '.join(axes)}; got {up!r}")
     return axes[up]
