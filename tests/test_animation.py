@@ -16,7 +16,7 @@ from browser import BROWSER, Page
 
 import polhode.results
 from polhode.mechanics.checks import InputError
-from polhode.mechanics.drawing import Axes, Box, Cylinder, Disk, Ellipsoid, Plane, Rod, Shape, Sphere
+from polhode.mechanics.drawing import Axes, Box, Cylinder, Disk, Ellipsoid, Plane, Rod, Shape, Sphere, Tube
 from polhode.results.animation import animate
 from polhode.results.scene import Actor, Scene, Trail
 
@@ -322,3 +322,34 @@ def test_a_browser_draws_and_plays_it(tmp_path: Path) -> None:
         assert page.evaluate("byId('notices').innerText") == ""
         assert page.requests == [path.as_uri()]
         assert page.errors == []
+
+
+def test_planes_face_the_bodies_and_tubes_reach_as_far(tmp_path: Path) -> None:
+    x = np.array([[0.0, 0, -1], [0, 0, -3]])
+    planes = [Plane(normal=(0, 0, 1)), Plane((0, 2, 0), (0, -1, 0)), Plane((0, 0, -2), (0, 0, -1))]
+    scene = Scene(np.arange(2), [Actor("a", x, Q, [Sphere(1)])], [*planes, Tube(4, (0, 0, 2))])
+    below, beside, within, tube = data_of(animate(scene, tmp_path / "a.html"))["ground"]
+    assert below["normal"] == [0, 0, -1]
+    assert beside["normal"] == [0, -1, 0]
+    assert within["normal"] == [0, 0, 1]  # the bodies lie in it on the average: the upper side
+    assert (tube["point"], tube["half"], tube["inside"]) == ([0, 0, 0], 5.0, True)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs a Chrome or Chromium")
+def test_a_browser_draws_planes_and_tubes(tmp_path: Path) -> None:
+    """From where the camera stands: a floor, a wall behind, a wall before, and a tube around it all."""
+    walls = [Plane((0, 0, -0.2)), Plane((0, 0.3, 0), (0, -1, 0)), Plane((0, -0.3, 0), (0, 1, 0))]
+
+    def seen(ground: list[Any]) -> np.ndarray:
+        path = animate(Scene(np.arange(2), [Actor("a", X, Q, [Sphere(0.2)])], ground), tmp_path / "a.html")
+        with Page(path.as_uri(), tmp_path / "profile") as page:
+            page.evaluate("theme(false)")
+            page.next_frame()
+            assert page.evaluate("[byId('notices').innerText, gl.getError()]") == ["", 0]
+            assert page.errors == []
+            return page.picture()
+
+    paper = np.array([0xF6, 0xF7, 0xF9]) / 255
+    planes, tube = ((np.abs(seen(g) - paper).max(axis=-1) > 0.02).mean() for g in (walls, [Tube(1)]))
+    assert planes > 0.75  # measured: 0.89
+    assert 0.2 < tube < 0.75  # measured: 0.62

@@ -122,8 +122,9 @@ def draw_energy(ax: Any, t: Any, total: Any, kinetic: Any, potential: Any, conse
         line(ax, t, values)
         ax.set(title="Energy, change since the start", xlabel="t (s)", ylabel=label)
         return
-    parts = {"E": total} | ({"kinetic": kinetic, "potential": potential} if np.any(potential) else {})
+    parts = {"E": total} | ({"T": kinetic, "U": potential} if np.any(potential) else {})
     lines = [line(ax, t, values, k) for k, values in enumerate(parts.values())]
-    ax.set(title="Energy, changed by the load", xlabel="t (s)", ylabel="E (J)")
+    name = "E = T + U" if len(lines) > 1 else "E"
+    ax.set(title="Energy, changed by the load", xlabel="t (s)", ylabel=labelled(name, "J"))
     if len(lines) > 1:
         legend(ax, lines, list(parts))

@@ -65,7 +65,7 @@ class Plots:
         d = self._one_body()
         with drawing_on(ax, path) as ax:
             lines = [line(ax, d.t, axis[2], k) for k, axis in enumerate(self._body_axes())]
-            ax.set(title="Height of the body axes", xlabel="t (s)", ylabel="R₃ⱼ (1)", ylim=(-1.05, 1.05))
+            ax.set(title="Height of axes", xlabel="t (s)", ylabel="R₃ⱼ (1)", ylim=(-1.05, 1.05))
             legend(ax, lines, ["axis 1", "axis 2", "axis 3"])
             return ax.figure
 
@@ -126,6 +126,7 @@ class Plots:
 
 def tip_axes(ax: Any) -> None:
     ax.set(title="Tip of body axis 3 from above", xlabel="R₁₃ (1)", ylabel="R₂₃ (1)")
+    ax.locator_params(axis="x", nbins=6)
     ax.set_aspect("equal", adjustable="datalim")
 
 

@@ -88,7 +88,8 @@ function draw() {
   const cell = roundDown(camera.distance / 8);
   byId("grid").textContent = SCENE.ground.length ? `grid ${Number(cell.toPrecision(3))} m` : "";
   // From the bodies' side a surface is solid and hides; from its back it is a veil over what lies behind it.
-  for (const plane of planes) drawPlane(plane, view, eye, look, paper, cell, models);
+  const faces = ({ point, normal }) => dot(sub(eye, point), normal) > 0;
+  for (const plane of planes.filter(faces)) drawPlane(plane, view, look, paper, cell, models);
   for (const tube of tubes) drawTube(tube, view, paper, cell, true);
   set(solids, { camera: view, eye, light: LIGHT, up: UP, shadow: [0, 0, 0, 0] });
   bodies.forEach((body, k) => drawBody(body, models[k]));
@@ -100,6 +101,7 @@ function draw() {
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, at[0] + 1);
   }
   for (const tube of tubes) drawTube(tube, view, paper, cell, false);
+  for (const plane of planes) if (!faces(plane)) drawPlane(plane, view, look, paper, cell, null);
   drawGizmo();
   byId("slider").value = time;
   byId("clock").textContent = `${clockText(time)} / ${clockText(END)} s`;
@@ -111,28 +113,33 @@ function drawBody(body, model) {
   gl.drawArrays(gl.TRIANGLES, 0, body.vertices);
 }
 
+// How much darker than level ground a surface is that faces away from the lamp; the shader of walls does the same.
+const SHADE = 0.16;
+const shade = (normal) => SHADE * (1 - Math.min(1, Math.max(0, dot(normal, LIGHT) / dot(UP, LIGHT))));
+
 function latticeColours(paper) {
   const dark = document.documentElement.classList.contains("dark");
   return { line: dark ? [0.45, 0.51, 0.6] : [0.6, 0.65, 0.71], fill: mix(paper, dark ? WHITE : [0.1, 0.25, 0.4], 0.07) };
 }
 
-// A lattice that moves with the camera but stands still in space, and the shadows on it.
-function drawPlane({ point, normal }, view, eye, look, paper, cell, models) {
+// A lattice that moves with the camera but stands still in space, and the shadows of the models on it; without them, a
+// veil.
+function drawPlane({ point, normal }, view, look, paper, cell, models) {
   const level = length(cross(UP, normal)) < 1e-3, e1 = level ? EAST : unit(cross(UP, normal));
   const e2 = level ? NORTH : cross(normal, e1);
-  const above = dot(sub(eye, point), normal) > 0, arm = sub(look, point);
+  const arm = sub(look, point);
   const u = dot(arm, e1), v = dot(arm, e2), wrap = (x) => x - 5 * cell * Math.floor(x / (5 * cell));
   const centre = add(point, add(scale(u, e1), scale(v, e2)));
   gl.enable(gl.BLEND);
   gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
-  gl.depthMask(above);  // seen from below, the ground hides nothing
+  gl.depthMask(models !== null);  // seen from below, the ground hides nothing
   set(ground, {
     camera: view, centre, e1, e2, extent: [6 * camera.distance], cell: [cell], middle: [wrap(u), wrap(v)],
-    strength: [above ? 0.9 : 0.25], ...latticeColours(paper),
+    strength: [models ? 0.96 : 0.25], shade: [shade(normal)], ...latticeColours(paper),
   });
   gl.bindVertexArray(square);
   gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-  if (above && dot(normal, LIGHT) > 0.3) {
+  if (models && dot(normal, LIGHT) > 0.3) {
     const flatten = shadowMatrix(add(point, scale(1e-3 * camera.distance, normal)), normal, LIGHT);
     const dark = document.documentElement.classList.contains("dark");
     gl.depthMask(false);
@@ -158,7 +165,8 @@ function drawTube({ point, axis, radius, half, inside }, view, paper, cell, soli
   gl.depthMask(solid);
   set(wall, {
     camera: view, centre: point, e1, e2, e3, radius: [radius], reach: [half], cells: [around, half / cell],
-    strength: [solid ? 0.9 : 0.12], ...latticeColours(paper),
+    strength: [solid ? 0.96 : 0.12], light: scale(1 / dot(UP, LIGHT), LIGHT), shade: [SHADE], side: [inside ? -1 : 1],
+    ...latticeColours(paper),
   });
   gl.bindVertexArray(ring);
   gl.drawArrays(gl.TRIANGLE_STRIP, 0, 2 * (SIDES + 1));
