@@ -15,7 +15,7 @@ from polhode.verify.conservation import QUANTITIES
 def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
     """A row a method: errors against steps on the left, deviations against time on the right."""
     with house_style() as Figure:
-        figure = Figure(figsize=(11, 0.6 + 3.4 * len(certificates)))
+        figure = Figure(figsize=(13, 0.6 + 3.4 * len(certificates)))
         rows = figure.subplots(len(certificates), 2, squeeze=False)
         for (left, right), certificate in zip(rows, certificates, strict=True):
             for i, (case, c) in enumerate(certificate.convergence.items()):
@@ -23,7 +23,7 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
             name = plain(certificate.method.name, 40)
             left.set(title=f"{name}: order", xlabel="number of steps (1)", ylabel="error in R (1), Π (kg m²/s)")
             left.set_xscale("log", base=2)  # they double
-            left.legend(fontsize=8, loc="lower left")
+            left.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
             for i, (trait, d) in enumerate(certificate.deviations.items()):
                 what, where, _ = QUANTITIES[trait]
                 steps = np.linspace(0, 100_000, len(d.size))[1:]
@@ -35,7 +35,7 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
             )
             right.set(title=f"What moved in 10⁵ steps\n{ticks}", xlabel="number of steps (1)", ylim=(1e-17, 10))
             right.set_ylabel("relative deviation (1)")
-            right.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            right.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         if path is not None:
             figure.savefig(path)
         return figure
