@@ -35,7 +35,7 @@ def polhodes(ax) -> None:  # type: ignore[no-untyped-def]
         ax.plot(*path.T, color=COLOURS[0] if about_first else COLOURS[1], linewidth=1.1, zorder=5)
     ax.view_init(18, -52)
     ax.set_aspect("equal")
-    ax.set_box_aspect(ax._box_aspect, zoom=1.7)
+    ax.set_box_aspect(ax._box_aspect, zoom=1.45)
     ax.set_axis_off()
     ax.set_title("Polhodes: 34 motions of one body, one batch")
 
@@ -59,9 +59,9 @@ def energies(ax) -> None:  # type: ignore[no-untyped-def]
             run.t[1:],
             np.abs(run.energy / run.energy[0] - 1)[1:] + 1e-17,
             color=colour,
-            label=f"polhode {name}, h = 0.05",
+            label=f"polhode {name}, h = 0.05 s",
         )
-    ax.set(title="Energy error of a free body", xlabel="t (s)", ylabel="|E/E₀ − 1|", ylim=(1e-17, 1e-0))
+    ax.set(title="Energy error of a free body", xlabel="t (s)", ylabel="|E/E₀ − 1| (1)", ylim=(1e-17, 1e-0))
     ax.legend(loc="center right", fontsize=9)
 
 

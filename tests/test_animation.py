@@ -16,7 +16,7 @@ from browser import BROWSER, Page
 
 import polhode.results
 from polhode.mechanics.checks import InputError
-from polhode.mechanics.drawing import Axes, Box, Cylinder, Disk, Ellipsoid, Plane, Rod, Shape, Sphere
+from polhode.mechanics.drawing import Axes, Box, Cylinder, Disk, Ellipsoid, Plane, Rod, Shape, Sphere, Tube
 from polhode.results.animation import animate
 from polhode.results.scene import Actor, Scene, Trail
 
@@ -61,14 +61,14 @@ def test_data_come_back_to_float32(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     assert animate(scene, path) == path
     data = data_of(path)
-    assert (data["title"], data["up"], data["notices"]) == ("a title", "-z", [])
+    assert (data["title"], data["up"], data["notices"]) == ("a title", [0, 0, -1], [])
     assert (unpack(data["times"], "<f8", 1)[:, 0] == scene.times).all()
     body = data["bodies"][0]
     # measured: positions and path 3.0e-8 m, quaternions 3.0e-8, ground 0
     assert np.abs(unpack(body["positions"], "<f4", 3) + data["origin"] - actor.positions).max() < 6e-8
     assert np.abs(unpack(body["quaternions"], "<f4", 4) - near.bodies[0].quaternions).max() < 6e-8
     assert np.abs(unpack(data["paths"][0]["points"], "<f4", 3) + data["origin"] - actor.positions).max() < 6e-8
-    assert np.allclose(np.add(data["ground"]["point"], data["origin"]), far, rtol=1e-15)
+    assert np.allclose(np.add(data["ground"][0]["point"], data["origin"]), far, rtol=1e-15)
     kinds = {type(shape).__name__: type(shape) for shape in SHAPES}
     assert [kinds[shape.pop("kind")](**shape) for shape in body["shapes"]] == SHAPES
 
@@ -142,7 +142,7 @@ BAD_SCENES: list[tuple[Any, str]] = [
     (lambda: Scene(np.arange(2), [Actor("a", X, Q[:1], [Sphere(1)])]), "quaternions of 'a' must have one row"),
     (lambda: Scene(np.arange(2), [BALL], paths=[Trail("p", X[:1])]), "points of 'p' must have one row"),
     (lambda: Scene(np.arange(2), [BALL], ground=(0, 0, 1)), "ground must be a Plane"),  # type: ignore[arg-type]
-    (lambda: Scene(np.arange(2), [BALL], up="y"), 'up must be "z" or "-z"; got \'y\''),
+    (lambda: Scene(np.arange(2), [BALL], up="w"), "up must be one of x, -x, y, -y, z, -z; got 'w'"),
     (lambda: Actor("a", X * math.nan, Q, [Sphere(1)]), "positions of 'a' must be finite"),
     (lambda: Actor("a", X, 0 * Q, [Sphere(1)]), "quaternions of 'a' has length zero"),
     (lambda: Actor("a", X[None], Q, [Sphere(1)]), "of a batch, animate one member"),
@@ -322,3 +322,34 @@ def test_a_browser_draws_and_plays_it(tmp_path: Path) -> None:
         assert page.evaluate("byId('notices').innerText") == ""
         assert page.requests == [path.as_uri()]
         assert page.errors == []
+
+
+def test_planes_face_the_bodies_and_tubes_reach_as_far(tmp_path: Path) -> None:
+    x = np.array([[0.0, 0, -1], [0, 0, -3]])
+    planes = [Plane(normal=(0, 0, 1)), Plane((0, 2, 0), (0, -1, 0)), Plane((0, 0, -2), (0, 0, -1))]
+    scene = Scene(np.arange(2), [Actor("a", x, Q, [Sphere(1)])], [*planes, Tube(4, (0, 0, 2))])
+    below, beside, within, tube = data_of(animate(scene, tmp_path / "a.html"))["ground"]
+    assert below["normal"] == [0, 0, -1]
+    assert beside["normal"] == [0, -1, 0]
+    assert within["normal"] == [0, 0, 1]  # the bodies lie in it on the average: the upper side
+    assert (tube["point"], tube["half"], tube["inside"]) == ([0, 0, 0], 5.0, True)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs a Chrome or Chromium")
+def test_a_browser_draws_planes_and_tubes(tmp_path: Path) -> None:
+    """From where the camera stands: a floor, a wall behind, a wall before, and a tube around it all."""
+    walls = [Plane((0, 0, -0.2)), Plane((0, 0.3, 0), (0, -1, 0)), Plane((0, -0.3, 0), (0, 1, 0))]
+
+    def seen(ground: list[Any]) -> np.ndarray:
+        path = animate(Scene(np.arange(2), [Actor("a", X, Q, [Sphere(0.2)])], ground), tmp_path / "a.html")
+        with Page(path.as_uri(), tmp_path / "profile") as page:
+            page.evaluate("theme(false)")
+            page.next_frame()
+            assert page.evaluate("[byId('notices').innerText, gl.getError()]") == ["", 0]
+            assert page.errors == []
+            return page.picture()
+
+    paper = np.array([0xF6, 0xF7, 0xF9]) / 255
+    planes, tube = ((np.abs(seen(g) - paper).max(axis=-1) > 0.02).mean() for g in (walls, [Tube(1)]))
+    assert planes > 0.75  # measured: 0.89
+    assert 0.2 < tube < 0.75  # measured: 0.62

@@ -8,6 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from pictures import check_figure
 
 import polhode as ph
 from polhode.algebra import Quaternion, Vec3
@@ -132,7 +133,9 @@ def test_audit_of_a_users_method_from_python_and_the_command_line(
     assert certificate.contradictions == []
     assert "symplectic: yes" in str(certificate)
     assert not ph.audit("kahan-li6-imidm").yes("H")  # its error is below round-off in short steps only
-    assert len(certificate.plot(tmp_path / "audit.png").axes) == 2
+    figure = certificate.plot(tmp_path / "audit.png")
+    assert len(figure.axes) == 2
+    check_figure(figure)
 
     (tmp_path / "liar.py").write_text(
         "from dataclasses import dataclass\n"

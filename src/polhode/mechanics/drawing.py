@@ -139,6 +139,24 @@ class Plane(Shape):
         self._keep(point=_point("point", self.point), normal=_direction("normal", self.normal))
 
 
+@dataclass(frozen=True)
+class Tube(Shape):
+    """The wall of a cylinder in space coordinates, without ends: `point` on its axis, bodies `inside` it or outside.
+    It is drawn as far along the axis as the bodies go."""
+
+    radius: float
+    axis: Vector = (0.0, 0.0, 1.0)
+    point: Vector = (0.0, 0.0, 0.0)
+    inside: bool = True
+
+    def __post_init__(self) -> None:
+        self._keep(
+            radius=positive("radius", self.radius),
+            axis=_direction("axis", self.axis),
+            point=_point("point", self.point),
+        )
+
+
 def _point(name: str, values: Any) -> tuple[float, ...]:
     array = numbers(name, values, (3,))
     if array.ndim != 1:

@@ -31,6 +31,8 @@ from polhode.multibody.view import OfView, View, bodies_used, frame_of
 
 _KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}
 
+Observed = Callable[[View], Any] | tuple[Callable[[View], Any], str]  # a function of a view, or with its unit
+
 
 @tree
 class Group:
@@ -72,7 +74,8 @@ class System:
     inertias and the parameters of forces and constraints as its numbers.
 
     `observables` and `traces` are functions of a view, by name, for results and pictures: a
-    number each, and a point (in space axes) to follow. `ground` and `up` are for pictures only."""
+    number each, alone or with its unit, `{"lean": (lean, "rad")}`, and a point (in space axes) to
+    follow. `ground` and `up` are for pictures only."""
 
     names: Static[tuple[str, ...]]
     masses: Any  # (N,) kg
@@ -84,6 +87,7 @@ class System:
     holonomic: Static[tuple[bool, ...]]  # per row
     redundant: Static[tuple[int, ...]]  # rows that follow from those before them, where the bodies start
     observables: tuple[Watched, ...]
+    observable_units: Static[tuple[str, ...]]  # "" where none was given
     traces: tuple[Watched, ...]  # points to follow
     shapes: Static[tuple[Any, ...]]
     ground: Static[Plane | None]  # for pictures
@@ -95,7 +99,7 @@ class System:
         *,
         forces: Sequence[Applied] = (),
         constraints: Sequence[Constraint] = (),
-        observables: Mapping[str, Callable[[View], Any]] | None = None,
+        observables: Mapping[str, Observed] | None = None,
         traces: Mapping[str, Callable[[View], Any]] | None = None,
         ground: Plane | None = None,
         up: str = "z",
@@ -106,7 +110,8 @@ class System:
         applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
         bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
         labels, holonomic, groups = _gather(bound, tuple(named))
-        _check_functions("observable", observables, (), tuple(named))
+        watched = {name: _with_unit(name, given) for name, given in (observables or {}).items()}
+        _check_functions("observable", {name: fn for name, (fn, _) in watched.items()}, (), tuple(named))
         _check_functions("trace", traces, (3,), tuple(named))
         values = {
             "names": tuple(named),
@@ -118,7 +123,8 @@ class System:
             "row_names": labels,
             "holonomic": holonomic,
             "redundant": (),
-            "observables": tuple(Watched(name, fn) for name, fn in (observables or {}).items()),
+            "observables": tuple(Watched(name, fn) for name, (fn, _) in watched.items()),
+            "observable_units": tuple(unit for _, unit in watched.values()),
             "traces": tuple(Watched(name, fn, (3,)) for name, fn in (traces or {}).items()),
             "ground": ground,
             "up": up,
@@ -140,6 +146,7 @@ class System:
         }
         return self.replaced(
             shapes=(),
+            observable_units=(),
             ground=None,
             up="z",
             groups=tuple(g.traced(self.names) for g in self.groups),
@@ -185,6 +192,17 @@ class System:
 @stored(briefly=True)
 def _rows_at_start(system: System) -> Any:
     return blocks_of(system, (system.start.positions, system.start.rotations), jnp.zeros(()))
+
+
+def _with_unit(name: str, given: Any) -> tuple[Any, str]:
+    if callable(given) or not isinstance(given, tuple):
+        return given, ""
+    if len(given) != 2 or not isinstance(given[1], str):
+        raise InputError(
+            f'observable {name!r} must be a function of a view, or a pair of one and its unit, (fn, "rad"), or '
+            f'"1" where it has none; got {given!r}'
+        )
+    return given
 
 
 def _check_functions(

@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from polhode.mechanics.drawing import Disk, Plane, Rod, Sphere
+from polhode.mechanics.drawing import Disk, Rod, Sphere
 from polhode.multibody import Body, Gravity, Revolute, RollingDisk, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 
@@ -83,7 +83,6 @@ def _make(
                 RollingDisk("front wheel", radius=front_radius, axis=_SIDE, normal=_UP, name="front contact"),
             ],
             **_seen(tilt, rear_radius, front_radius),
-            ground=Plane(normal=_UP),
             up="-z",
         )
     )
@@ -95,10 +94,10 @@ def _seen(tilt: float, rear_radius: float, front_radius: float) -> dict[str, Any
     s = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
     return {
         "observables": {
-            "roll": lambda view: jnp.arcsin(view.rotation("rear frame")[2, 1]),
-            "steer": lambda view: _steer(view, s),
-            "forward_speed": lambda view: _forward_speed(view, rear_radius),
-            "yaw": _yaw,
+            "roll": (lambda view: jnp.arcsin(view.rotation("rear frame")[2, 1]), "rad"),
+            "steer": (lambda view: _steer(view, s), "rad"),
+            "forward_speed": (lambda view: _forward_speed(view, rear_radius), "m/s"),
+            "yaw": (_yaw, "rad"),
         },
         "traces": {
             "rear contact": lambda view: _contact(view, "rear wheel", rear_radius),

@@ -56,7 +56,7 @@ def _chain(bodies: float, length: float, mass: float, angle: float, gravity: flo
             rods,
             forces=[Gravity((0.0, 0.0, -gravity))],
             constraints=joints,
-            observables={"tip_x": lambda view: tip(view)[0], "tip_z": lambda view: tip(view)[2]},
+            observables={"tip_x": (lambda view: tip(view)[0], "m"), "tip_z": (lambda view: tip(view)[2], "m")},
             traces={"tip": tip},
         )
     )

@@ -30,8 +30,12 @@ def _pendulum(angle: float, rate: float, length: float, mass: float, inertia: fl
             [bob],
             forces=[Gravity((0.0, -gravity, 0.0))],
             constraints=[Revolute("ground", "pendulum", at=(0.0, 0.0, 0.0), axis=_Z, name="pivot")],
-            observables={"angle": _angle_of("pendulum"), "rate": lambda view: view.omega("pendulum")[2]},
+            observables={
+                "angle": (_angle_of("pendulum"), "rad"),
+                "rate": (lambda view: view.omega("pendulum")[2], "rad/s"),
+            },
             traces={"centre": lambda view: view.position("pendulum")},
+            up="y",
         )
     )
 
@@ -102,8 +106,9 @@ def _four_bar(
                 Revolute("coupler", "rocker", at=(*joint, 0.0), axis=_Z, name="B"),
                 Revolute("ground", "rocker", at=(d, 0.0, 0.0), axis=_Z, name="C"),
             ],
-            observables={name: _angle_of(name) for name in ("crank", "coupler", "rocker")},
+            observables={name: (_angle_of(name), "rad") for name in ("crank", "coupler", "rocker")},
             traces={"B": lambda view: view.point("coupler", (b / 2, 0.0, 0.0))},
+            up="y",
         )
     )
 

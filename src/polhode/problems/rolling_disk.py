@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import exp
-from polhode.mechanics.drawing import Disk, Plane
+from polhode.mechanics.drawing import Disk
 from polhode.multibody import Body, Gravity, RollingDisk, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 
@@ -35,12 +35,12 @@ def _seen(radius: float) -> dict[str, Any]:
     """Observables and traces; the same functions for the same radius, so that its runs share one program."""
     return {
         "observables": {
-            "theta": lambda view: jnp.arcsin(_frame(view)[2][2]),
-            "p": lambda view: -jnp.dot(view.spin("disk"), _frame(view)[0]),
-            "q": lambda view: jnp.dot(view.spin("disk"), _frame(view)[1]),
-            "r": lambda view: jnp.dot(view.spin("disk"), _frame(view)[2]),
-            "x": lambda view: _contact(view, radius)[0],
-            "y": lambda view: _contact(view, radius)[1],
+            "theta": (lambda view: jnp.arcsin(_frame(view)[2][2]), "rad"),
+            "p": (lambda view: -jnp.dot(view.spin("disk"), _frame(view)[0]), "rad/s"),
+            "q": (lambda view: jnp.dot(view.spin("disk"), _frame(view)[1]), "rad/s"),
+            "r": (lambda view: jnp.dot(view.spin("disk"), _frame(view)[2]), "rad/s"),
+            "x": (lambda view: _contact(view, radius)[0], "m"),
+            "y": (lambda view: _contact(view, radius)[1], "m"),
         },
         "traces": {"contact": lambda view: _contact(view, radius)},
     }
@@ -79,7 +79,6 @@ def _make(
             forces=[Gravity((0.0, 0.0, -gravity))],
             constraints=[RollingDisk("disk", radius=radius, axis=(0.0, 1.0, 0.0))],
             **_seen(radius),
-            ground=Plane(),
         )
     )
 

@@ -63,9 +63,9 @@ def _rattleback(
                 Nonholonomic(_not_slipping, "not slipping", parameters=contact),
             ],
             observables={
-                "spin": lambda view: view.spin("stone")[2],
-                "pitch": lambda view: -jnp.arcsin(view.rotation("stone")[2, 0]),
-                "roll": lambda view: jnp.arcsin(view.rotation("stone")[2, 1]),
+                "spin": (lambda view: view.spin("stone")[2], "rad/s"),
+                "pitch": (lambda view: -jnp.arcsin(view.rotation("stone")[2, 0]), "rad"),
+                "roll": (lambda view: jnp.arcsin(view.rotation("stone")[2, 1]), "rad"),
             },
             traces={"contact": lambda view: view.position("stone") + _arm(view, squares, offset)},
             ground=Plane(),
@@ -91,14 +91,13 @@ def _ball(omega: tuple[float, ...], radius: float, mass: float, moments: tuple[f
             [ball],
             constraints=[RollingSphere("ball", radius=radius)],
             observables={
-                "x": lambda view: view.position("ball")[0],
-                "y": lambda view: view.position("ball")[1],
-                "momentum_x": lambda view: momentum(view)[0],
-                "momentum_y": lambda view: momentum(view)[1],
-                "momentum_z": lambda view: momentum(view)[2],
+                "x": (lambda view: view.position("ball")[0], "m"),
+                "y": (lambda view: view.position("ball")[1], "m"),
+                "momentum_x": (lambda view: momentum(view)[0], "kg m²/s"),
+                "momentum_y": (lambda view: momentum(view)[1], "kg m²/s"),
+                "momentum_z": (lambda view: momentum(view)[2], "kg m²/s"),
             },
             traces={"contact": lambda view: view.position("ball") - jnp.array([0.0, 0.0, radius])},
-            ground=Plane(),
         )
     )
 

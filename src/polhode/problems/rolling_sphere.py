@@ -49,7 +49,7 @@ def _make(
             [ball],
             forces=[Gravity((0.0, 0.0, -gravity))],
             constraints=[wall],
-            observables={"z": lambda view: view.position("sphere")[2]},
+            observables={"z": (lambda view: view.position("sphere")[2], "m")},
             traces={"contact": lambda view: _contact(view, cylinder)},
         )
     )

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from polhode.mechanics.checks import InputError, whole
-from polhode.mechanics.drawing import Shape
-from polhode.results.scene import Scene, largest_turns
+from polhode.mechanics.drawing import Plane, Shape
+from polhode.results.scene import Scene, Surface, largest_turns, upwards
 from polhode.results.store import check_folder
 from polhode.results.style import COLOURS
 
@@ -31,7 +31,7 @@ FORMAT = "polhode animation 1"
 SCRIPTS = ("maths", "meshes", "shaders")
 
 
-def animate(scene: Scene, path: str | Path, *, max_frames: int = 4000) -> Path:
+def animate(scene: Scene, path: str | Path, *, max_frames: int = 5001) -> Path:
     """Write `scene` to `path` (.html) and return the path.
 
     Of longer runs `max_frames` samples are kept, evenly by number, and the page says so. It says so too
@@ -59,7 +59,7 @@ def scene_data(scene: Scene, max_frames: int) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "title": scene.title,
-        "up": scene.up,
+        "up": upwards(scene.up).tolist(),
         "origin": origin.tolist(),
         "times": _pack(scene.times[kept], "<f8"),
         "bodies": [
@@ -76,21 +76,24 @@ def scene_data(scene: Scene, max_frames: int) -> dict[str, Any]:
             {"name": trail.name, "colour": next(colours), "points": _pack(trail.points[kept] - origin, "<f4")}
             for trail in scene.paths
         ],
-        "ground": scene.ground
-        and {"point": (np.array(scene.ground.point) - origin).tolist(), "normal": scene.ground.normal},
+        "ground": [_surface(surface, everywhere, origin, scene.up) for surface in scene.surfaces],
         "notices": list(_notices(scene, kept)),
     }
 
 
 def _notices(scene: Scene, kept: np.ndarray) -> Iterator[str]:
-    if len(kept) < len(scene.times):
-        yield (f"{len(kept)} of {len(scene.times)} samples are shown, evenly thinned; a larger max_frames shows more.")
+    thinned = len(kept) < len(scene.times)
+    if thinned:
+        yield (
+            f"{len(kept)} of {len(scene.times)} samples are shown, evenly thinned; animate(..., max_frames="
+            f"{len(scene.times)}) in Python shows all."
+        )
     for actor in scene.bodies:
         turn = largest_turns(actor, kept)
         if turn > math.pi / 2:
             yield (
                 f"{actor.name} turns up to {math.degrees(turn):.0f}° between two frames: its spin may look slower than "
-                "it is, or backwards. Save samples more often, or raise max_frames."
+                "it is, or backwards. Save samples more often" + (", or raise max_frames." if thinned else ".")
             )
 
 
@@ -129,6 +132,22 @@ def _check_path(path: str | Path) -> Path:
 
 def _shape(shape: Shape) -> dict[str, Any]:
     return {"kind": type(shape).__name__, **asdict(shape)}  # type: ignore[call-overload]  # every Shape is a dataclass
+
+
+def _surface(surface: Surface, everywhere: np.ndarray, origin: np.ndarray, up: str) -> dict[str, Any]:
+    """Of a plane, the normal on the side of the bodies; of a tube, how far it reaches along its axis."""
+    point = np.array(surface.point)
+    if isinstance(surface, Plane):
+        height = float((everywhere.mean(axis=0) - point) @ surface.normal)
+        if abs(height) < 1e-9 * (1.0 + np.ptp(everywhere, axis=0).max()):  # bodies in the plane: the upper side
+            height = float(upwards(up) @ surface.normal)
+        normal = np.array(surface.normal) * (-1.0 if height < 0 else 1.0)
+        return {"kind": "Plane", "point": (point - origin).tolist(), "normal": normal.tolist()}
+    along = (everywhere - point) @ surface.axis
+    ends = along.min() - surface.radius, along.max() + surface.radius
+    foot = point + sum(ends) / 2 * np.array(surface.axis) - origin
+    half = (ends[1] - ends[0]) / 2
+    return {**_shape(surface), "point": foot.tolist(), "half": half}
 
 
 def _colours() -> Iterator[str]:

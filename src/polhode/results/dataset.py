@@ -65,6 +65,7 @@ def _attributes(run: Run) -> dict[str, Any]:
         "inertia": run.body.tensor.ravel().tolist(),
         "body": type(run.body).__name__,
         "load": repr(run.load),
+        "conserved": " ".join(run.conserved),
         "status": run.trajectory.status.name,
         "seconds": run.trajectory.seconds,
         "iterations": run.trajectory.iterations,

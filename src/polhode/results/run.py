@@ -100,6 +100,14 @@ class Run:
         }
 
     @cached_property
+    def conserved(self) -> tuple[str, ...]:
+        """What the motion itself conserves, of energy, kinetic, spatial_momentum, vertical_momentum and, of a
+        non-twisting body, nonholonomic_momentum. A drift of anything else says nothing of the method."""
+        from polhode.results.conserved import conserved_by_body
+
+        return conserved_by_body(self)
+
+    @cached_property
     def dataset(self) -> xarray.Dataset:
         """xarray: named coordinates, units, and attributes enough to run it again."""
         from polhode.results.dataset import dataset_of
@@ -108,7 +116,7 @@ class Run:
 
     @cached_property
     def plot(self) -> Plots:
-        """`plot.energy()`, `plot.momentum()`, `plot.polhode()`, `plot.attitude()`, `plot()` for all."""
+        """`plot.energy()`, `.momentum()`, `.attitude()`, `.tip()`, `.polhode()`; `plot()` for those that fit."""
         from polhode.results.plots import Plots
 
         return Plots(self.dataset)
@@ -119,12 +127,13 @@ class Run:
 
         return save(self.dataset, path)
 
-    def animate(self, path: str | Path, *, title: str = "") -> Path:
-        """A 3D animation in one HTML page that needs no network: the ellipsoid of inertia, turning."""
+    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 5001) -> Path:
+        """A 3D animation in one HTML page that needs no network: the ellipsoid of inertia, turning. Of more samples
+        than `max_frames`, that many are shown, evenly thinned."""
         from polhode.results.animation import animate
         from polhode.results.scenes import scene_of_body
 
-        return animate(scene_of_body(self, title), path)
+        return animate(scene_of_body(self, title), path, max_frames=max_frames)
 
     def drift(self, values: np.ndarray) -> float:
         """Largest deviation from the start over the samples, relative to the size at the start."""
@@ -171,10 +180,15 @@ class Run:
         return (
             f"<polhode run: {self.method.name}, {self.steps} steps of {self.step:g} s to t = {self.t[-1]:g}"
             f"{f', batch {batch}' if batch else ''}, {len(self.t)} samples\n"
-            f"  energy drift {s['energy']['drift']:.2e}, {kept.replace('_', ' ')} drift {s[kept]['drift']:.2e}, "
+            f"  {self._told('energy', s)}, {self._told(kept, s)}, "
             f"{s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
             f"  {self.trajectory.status.value}>"
         )
+
+    def _told(self, name: str, summary: dict[str, Any]) -> str:
+        """How far a quantity went: drift where the motion conserves it, and no fault of the method's where not."""
+        words = "drift" if name in self.conserved else "changed by the load by"
+        return f"{name.replace('_', ' ')} {words} {summary[name]['drift']:.2e}"
 
     def _repr_html_(self) -> str:
         from html import escape

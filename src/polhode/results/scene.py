@@ -1,4 +1,4 @@
-"""What an animation shows: bodies that move, lines they leave behind, and a ground."""
+"""What an animation shows: bodies that move, lines they leave behind, and what they stand on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from polhode.mechanics.checks import InputError, numbers, unit_quaternion
-from polhode.mechanics.drawing import Plane, Shape
+from polhode.mechanics.drawing import Plane, Shape, Tube
+
+Surface = Plane | Tube
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class Actor:
         if not shapes:
             raise InputError(f"{self.name!r} has no shapes; Axes(length) draws just its frame")
         for shape in shapes:
-            if not isinstance(shape, Shape) or isinstance(shape, Plane):
+            if not isinstance(shape, Shape) or isinstance(shape, Surface):
                 raise InputError(
                     f"a shape of {self.name!r} must be one of polhode.mechanics.drawing "
                     f"(Sphere, Ellipsoid, Disk, Box, Rod, Cylinder, Axes); got {shape!r}"
@@ -50,11 +52,12 @@ class Trail:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """`times` (n,) in s, growing. `up` is "z", or "-z" where z points down (vehicles)."""
+    """`times` (n,) in s, growing. `ground` is a Plane, a Tube, or several. `up` is "z", "-z" where z points
+    down (vehicles), or another axis."""
 
     times: np.ndarray
     bodies: Sequence[Actor]
-    ground: Plane | None = None
+    ground: Surface | Sequence[Surface] | None = None
     paths: Sequence[Trail] = ()
     up: str = "z"
     title: str = "polhode"
@@ -74,10 +77,29 @@ class Scene:
             _same("quaternions", actor.name, actor.quaternions, times)
         for trail in self.paths:
             _same("points", trail.name, trail.points, times)
-        if self.ground is not None and not isinstance(self.ground, Plane):
-            raise InputError(f"ground must be a Plane(point, normal) or None; got {self.ground!r}")
-        if self.up not in ("z", "-z"):
-            raise InputError(f'up must be "z" or "-z"; got {self.up!r}')
+        if not all(isinstance(surface, Surface) for surface in self.surfaces):
+            raise InputError(
+                f"ground must be a Plane(point, normal), a Tube(radius, axis, point), several of them, or None; got "
+                f"{self.ground!r}"
+            )
+        upwards(self.up)
+
+    @property
+    def surfaces(self) -> tuple[Surface, ...]:
+        """What `ground` says, as a list."""
+        if self.ground is None:
+            return ()
+        return tuple(self.ground) if isinstance(self.ground, Sequence) else (self.ground,)
+
+
+def upwards(up: str) -> np.ndarray:
+    """The direction that "z", "-z" or another axis names."""
+    axes: dict[str, np.ndarray] = {}
+    for axis, direction in zip("xyz", np.eye(3), strict=True):
+        axes |= {axis: direction, f"-{axis}": -direction}
+    if up not in axes:
+        raise InputError(f"up must be one of {', '.join(axes)}; got {up!r}")
+    return axes[up]
 
 
 def largest_turns(actor: Actor, kept: np.ndarray) -> float:

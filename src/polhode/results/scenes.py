@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polhode.mechanics.drawing import Axes, Ellipsoid, Plane, Shape
-from polhode.results.scene import Actor, Scene, Trail
+from polhode.mechanics.drawing import Axes, Ellipsoid, Plane, Shape, Tube
+from polhode.multibody import RollingDisk, RollingSphere, SphereOnCylinder, System
+from polhode.results.scene import Actor, Scene, Surface, Trail
 
 if TYPE_CHECKING:
     from polhode.results.run import Run
     from polhode.results.system_run import SystemRun
 
+_NEAR = 1e-9  # m, rad: surfaces nearer than this are one
+
 
 def scene_of_system(run: SystemRun, title: str) -> Scene:
-    """Bodies with their shapes (or just their axes), the points followed, the ground."""
+    """Bodies with their shapes (or just their axes), the points followed, and what they stand and roll on."""
     system = run.system
     size = 0.3 * (np.ptp(run.positions, axis=(0, 1)).max() / 10 + 1.0)
     actors = [
@@ -25,7 +29,7 @@ def scene_of_system(run: SystemRun, title: str) -> Scene:
     return Scene(
         run.t,
         actors,
-        ground=system.ground,
+        ground=ground_of(system),
         paths=[Trail(name, points) for name, points in run.traces.items()],
         up=system.up,
         title=title or f"{', '.join(system.names)}: {run.method.name}, step {run.step:g} s",
@@ -46,6 +50,40 @@ def scene_of_body(run: Run, title: str) -> Scene:
         ground=Plane((0.0, 0.0, -1.5)),
         title=title or f"{run.method.name}, step {run.step:g} s",
     )
+
+
+def ground_of(system: System) -> list[Surface]:
+    """The ground it was given, and the planes and cylinders that its contacts roll on, each once."""
+    found: list[Surface] = [] if system.ground is None else [system.ground]
+    for surface in _touched(system):
+        if not any(_same(surface, other) for other in found):
+            found.append(surface)
+    return found
+
+
+def _touched(system: System) -> Iterator[Surface]:
+    for kind in (group.kind for group in system.groups):  # with the numbers of every member stacked
+        if isinstance(kind, RollingDisk | RollingSphere):
+            for point, normal in zip(kind.point, kind.normal, strict=True):
+                yield Plane(point, normal)
+        elif isinstance(kind, SphereOnCylinder):
+            for radius, axis, point in zip(kind.cylinder, kind.axis, kind.point, strict=True):
+                yield Tube(float(radius), axis, point, kind.inside)
+
+
+def _same(a: Surface, b: Surface) -> bool:
+    """Whether two surfaces are one, whichever points and directions they were given by."""
+    apart = np.subtract(a.point, b.point)
+    if isinstance(a, Plane) and isinstance(b, Plane):
+        return _parallel(a.normal, b.normal) and bool(abs(apart @ a.normal) < _NEAR)
+    if isinstance(a, Tube) and isinstance(b, Tube):
+        off = np.linalg.norm(np.cross(apart, a.axis))
+        return _parallel(a.axis, b.axis) and bool(off < _NEAR) and abs(a.radius - b.radius) < _NEAR * a.radius
+    return False
+
+
+def _parallel(a: object, b: object) -> bool:
+    return bool(np.linalg.norm(np.cross(a, b)) < _NEAR)  # type: ignore[call-overload]
 
 
 def _shapes(given: Shape | tuple[Shape, ...] | None, size: float) -> tuple[Shape, ...]:

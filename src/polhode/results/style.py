@@ -15,6 +15,7 @@ _STYLE: Any = {
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "font.size": 10,
+    "font.family": ["DejaVu Sans", "STIXGeneral"],  # the second has what the first has not, such as ⟂
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -27,6 +28,15 @@ _STYLE: Any = {
     "legend.frameon": False,
     "axes.formatter.useoffset": False,
 }
+
+
+def plain(text: str, most: int = 60) -> str:
+    """A name that a user gave, as matplotlib draws it letter by letter: no formula between dollars, no line ends; of a
+    long one the beginning and the end."""
+    text = "".join(c if c.isprintable() else " " for c in str(text))
+    if len(text) > most:
+        text = f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
+    return text.replace("$", r"\$")
 
 
 @contextmanager

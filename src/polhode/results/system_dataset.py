@@ -70,6 +70,8 @@ def _attributes(run: SystemRun) -> dict[str, Any]:
         "step": run.step,
         "steps": run.steps,
         "observables": list(run.observables),
+        "conserved": " ".join(run.conserved),
+        "up": run.system.up,
         "masses": np.asarray(run.system.masses).tolist(),
         "status": run.trajectory.status.name,
         "seconds": run.trajectory.seconds,

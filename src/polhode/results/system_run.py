@@ -109,7 +109,8 @@ class SystemRun:
     @cached_property
     def observables(self) -> dict[str, Observable]:
         values = self._kept("observables")
-        return {name: Observable(values[:, i], "", name) for i, (name, _) in enumerate(self.system.observables)}
+        units = self.system.observable_units
+        return {name: Observable(values[:, i], units[i], name) for i, (name, _) in enumerate(self.system.observables)}
 
     @cached_property
     def traces(self) -> dict[str, np.ndarray]:
@@ -125,6 +126,13 @@ class SystemRun:
         return spin + np.cross(self.positions, mass[:, None] * self.velocities).sum(axis=1)
 
     @cached_property
+    def conserved(self) -> tuple[str, ...]:
+        """("energy",) where the motion conserves it, else (): under a damper or a drive its change is no drift."""
+        from polhode.results.conserved import conserved_by_system
+
+        return conserved_by_system(self)
+
+    @cached_property
     def dataset(self) -> xarray.Dataset:
         """xarray: bodies, rows and observables by name, with units."""
         from polhode.results.system_dataset import dataset_of
@@ -133,7 +141,7 @@ class SystemRun:
 
     @cached_property
     def plot(self) -> SystemPlots:
-        """`plot.observables()`, `plot.energy()`, `plot.path()`, `plot.constraints()`, `plot()` for all."""
+        """`plot.observables()`, `plot.energy()`, `plot.path()`, `plot.constraints()`, `plot()` for what there is."""
         from polhode.results.system_plots import SystemPlots
 
         return SystemPlots(self.dataset)
@@ -144,12 +152,13 @@ class SystemRun:
 
         return save(self.dataset, path)
 
-    def animate(self, path: str | Path, *, title: str = "") -> Path:
-        """A 3D animation in one HTML page that needs no network."""
+    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 5001) -> Path:
+        """A 3D animation in one HTML page that needs no network. Of more samples than `max_frames`, that many are
+        shown, evenly thinned."""
         from polhode.results.animation import animate
         from polhode.results.scenes import scene_of_system
 
-        return animate(scene_of_system(self, title), path)
+        return animate(scene_of_system(self, title), path, max_frames=max_frames)
 
     def drift(self, values: np.ndarray) -> float:
         """Largest deviation from the start over the samples, relative to the size at the start."""
@@ -198,7 +207,8 @@ class SystemRun:
         return (
             f"<polhode run: {self.method.name}, {self.system.size} bodies, {self.system.rows} rows, {self.steps} steps "
             f"of {self.step:g} s to t = {self.t[-1]:g}, {len(self.t)} samples\n"
-            f"  energy drift {s['energy']['drift']:.2e}, slip at most {s['constraints']['slip']:.1e}, gaps at most "
+            f"  energy {'drift' if 'energy' in self.conserved else 'changed by the forces by'} "
+            f"{s['energy']['drift']:.2e}, slip at most {s['constraints']['slip']:.1e}, gaps at most "
             f"{s['constraints']['gap']:.1e}, {s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
             f"  {self.trajectory.status.value}>"
         )

@@ -4,7 +4,7 @@
 const byId = (id) => document.getElementById(id);
 const SCENE = JSON.parse(byId("scene").textContent);
 const TIMES = decode(SCENE.times, Float64Array), START = TIMES[0], END = TIMES[TIMES.length - 1];
-const UP = SCENE.up === "z" ? [0, 0, 1] : [0, 0, -1], EAST = [1, 0, 0], NORTH = cross(UP, EAST);
+const UP = SCENE.up, EAST = UP[0] ? [0, 1, 0] : [1, 0, 0], NORTH = cross(UP, EAST);
 const LIGHT = unit(add(UP, add(scale(0.35, EAST), scale(-0.5, NORTH))));  // towards the lamp
 const VIEW_ANGLE = 0.6;
 
@@ -24,6 +24,10 @@ const trails = SCENE.paths.map((path) => {
 });
 const square = vertexArray([[SQUARE, 2, 2, 0, 0]]);
 
+const planes = SCENE.ground.filter(({ kind }) => kind === "Plane"), tubes = SCENE.ground.filter(({ kind }) => kind === "Tube");
+const SIDES = 96, RING = new Float32Array(4 * (SIDES + 1)).map((_, i) => [Math.floor(i / 4) / SIDES, -1, Math.floor(i / 4) / SIDES, 1][i % 4]);
+const ring = vertexArray([[RING, 2, 2, 0, 0]]);
+
 // ---- camera
 const HOME = home();
 let camera = { ...HOME }, time = START, playing = false, dirty = true;
@@ -38,8 +42,13 @@ function home() {
       grow([low, high], x, body.reach);
       if (i === 0) grow(first, x, body.reach);
     }
-  const half = ([a, b]) => Math.max(...sub(b, a)) / 2, all = half([low, high]), start = half(first);
-  const away = all > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
+  const half = ([a, b]) => Math.max(...sub(b, a)) / 2, way = half([low, high]), start = half(first);
+  for (const { point, axis, radius, half: reach } of tubes)
+    for (const end of [-reach, reach])
+      for (const side of frame(axis).slice(0, 2))
+        for (const r of [-radius, radius]) grow([low, high], add(add(point, scale(end, axis)), scale(r, side)), 0);
+  const all = half([low, high]);
+  const away = way > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
   const target = away ? sub(middle(...first), Array.from(bodies[0].positions.subarray(0, 3))) : middle(low, high);
   const narrow = Math.min(1, canvas.clientWidth / canvas.clientHeight);
   const distance = (away ? 1.6 * start : 1.25 * all) / Math.sin(VIEW_ANGLE / 2) / narrow;
@@ -76,7 +85,12 @@ function draw() {
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
   gl.enable(gl.DEPTH_TEST);
   const models = bodies.map((body) => modelMatrix(pose(body, at)));
-  byId("grid").textContent = SCENE.ground ? drawGround(view, eye, look, paper, models) : "";
+  const cell = roundDown(camera.distance / 8);
+  byId("grid").textContent = SCENE.ground.length ? `grid ${Number(cell.toPrecision(3))} m` : "";
+  // From the bodies' side a surface is solid and hides; from its back it is a veil over what lies behind it.
+  const faces = ({ point, normal }) => dot(sub(eye, point), normal) > 0;
+  for (const plane of planes.filter(faces)) drawPlane(plane, view, look, paper, cell, models);
+  for (const tube of tubes) drawTube(tube, view, paper, cell, true);
   set(solids, { camera: view, eye, light: LIGHT, up: UP, shadow: [0, 0, 0, 0] });
   bodies.forEach((body, k) => drawBody(body, models[k]));
   set(lines, { camera: view, size: [canvas.width, canvas.height], now: at, width: [3 * ratio] });
@@ -86,6 +100,8 @@ function draw() {
     gl.bindVertexArray(trail.array);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, at[0] + 1);
   }
+  for (const tube of tubes) drawTube(tube, view, paper, cell, false);
+  for (const plane of planes) if (!faces(plane)) drawPlane(plane, view, look, paper, cell, null);
   drawGizmo();
   byId("slider").value = time;
   byId("clock").textContent = `${clockText(time)} / ${clockText(END)} s`;
@@ -97,27 +113,38 @@ function drawBody(body, model) {
   gl.drawArrays(gl.TRIANGLES, 0, body.vertices);
 }
 
-// A lattice that moves with the camera but stands still in space, and the shadows on it.
-function drawGround(view, eye, look, paper, models) {
-  const { point, normal: n } = SCENE.ground, dark = document.documentElement.classList.contains("dark");
-  const normal = dot(n, LIGHT) < 0 ? scale(-1, n) : n, [e1, e2] = Math.abs(n[2]) > 0.999 ? [EAST, [0, 1, 0]] : frame(n);
-  const above = dot(sub(eye, point), normal) > 0, cell = roundDown(camera.distance / 8), arm = sub(look, point);
+// How much darker than level ground a surface is that faces away from the lamp; the shader of walls does the same.
+const SHADE = 0.16;
+const shade = (normal) => SHADE * (1 - Math.min(1, Math.max(0, dot(normal, LIGHT) / dot(UP, LIGHT))));
+
+function latticeColours(paper) {
+  const dark = document.documentElement.classList.contains("dark");
+  return { line: dark ? [0.45, 0.51, 0.6] : [0.6, 0.65, 0.71], fill: mix(paper, dark ? WHITE : [0.1, 0.25, 0.4], 0.07) };
+}
+
+// A lattice that moves with the camera but stands still in space, and the shadows of the models on it; without them, a
+// veil.
+function drawPlane({ point, normal }, view, look, paper, cell, models) {
+  const level = length(cross(UP, normal)) < 1e-3, e1 = level ? EAST : unit(cross(UP, normal));
+  const e2 = level ? NORTH : cross(normal, e1);
+  const arm = sub(look, point);
   const u = dot(arm, e1), v = dot(arm, e2), wrap = (x) => x - 5 * cell * Math.floor(x / (5 * cell));
   const centre = add(point, add(scale(u, e1), scale(v, e2)));
   gl.enable(gl.BLEND);
   gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
-  gl.depthMask(above);  // seen from below, the ground hides nothing
+  gl.depthMask(models !== null);  // seen from below, the ground hides nothing
   set(ground, {
     camera: view, centre, e1, e2, extent: [6 * camera.distance], cell: [cell], middle: [wrap(u), wrap(v)],
-    line: dark ? [0.45, 0.51, 0.6] : [0.6, 0.65, 0.71], fill: mix(paper, dark ? WHITE : [0.1, 0.25, 0.4], 0.07),
-    strength: [above ? 0.9 : 0.25],
+    strength: [models ? 0.96 : 0.25], shade: [shade(normal)], ...latticeColours(paper),
   });
   gl.bindVertexArray(square);
   gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-  if (above && dot(normal, LIGHT) > 0.3) {
+  if (models && dot(normal, LIGHT) > 0.3) {
     const flatten = shadowMatrix(add(point, scale(1e-3 * camera.distance, normal)), normal, LIGHT);
+    const dark = document.documentElement.classList.contains("dark");
     gl.depthMask(false);
     gl.enable(gl.STENCIL_TEST);  // darkens a place once, however many triangles fall on it
+    gl.clear(gl.STENCIL_BUFFER_BIT);
     gl.stencilFunc(gl.EQUAL, 0, 1);
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     set(solids, { camera: view, shadow: [0, 0, 0, dark ? 0.45 : 0.2] });
@@ -126,7 +153,26 @@ function drawGround(view, eye, look, paper, models) {
   }
   gl.depthMask(true);
   gl.disable(gl.BLEND);
-  return `grid ${Number(cell.toPrecision(3))} m`;
+}
+
+// The wall of a cylinder: the faces on the bodies' side before them, the others over them.
+function drawTube({ point, axis, radius, half, inside }, view, paper, cell, solid) {
+  const [e1, e2, e3] = frame(axis), around = Math.max(5, 5 * Math.round((2 * Math.PI * radius) / cell / 5));
+  gl.enable(gl.CULL_FACE);
+  gl.cullFace(inside === solid ? gl.BACK : gl.FRONT);  // the strip's front looks inward
+  gl.enable(gl.BLEND);
+  gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
+  gl.depthMask(solid);
+  set(wall, {
+    camera: view, centre: point, e1, e2, e3, radius: [radius], reach: [half], cells: [around, half / cell],
+    strength: [solid ? 0.96 : 0.12], light: scale(1 / dot(UP, LIGHT), LIGHT), shade: [SHADE], side: [inside ? -1 : 1],
+    ...latticeColours(paper),
+  });
+  gl.bindVertexArray(ring);
+  gl.drawArrays(gl.TRIANGLE_STRIP, 0, 2 * (SIDES + 1));
+  gl.depthMask(true);
+  gl.disable(gl.BLEND);
+  gl.disable(gl.CULL_FACE);
 }
 
 function drawGizmo() {
@@ -222,17 +268,21 @@ window.addEventListener("keydown", (e) => {
   }
 });
 
+const LISTED = 12;  // names of each kind in the legend
 function fill() {
   document.querySelector("h1").textContent = SCENE.title;
   SCENE.notices.forEach(notice);
-  for (const [items, kind] of [[SCENE.bodies, ""], [SCENE.paths, "line"]])
-    for (const { name, colour } of items) {
+  for (const [items, kind] of [[SCENE.bodies, ""], [SCENE.paths, "line"]]) {
+    for (const { name, colour } of items.slice(0, LISTED)) {
       const entry = document.createElement("span"), mark = document.createElement("i");
       mark.className = kind;
       mark.style.background = colour;
       entry.append(mark, name);
+      entry.title = name;
       byId("legend").append(entry);
     }
+    if (items.length > LISTED) byId("legend").append(`and ${items.length - LISTED} more `);
+  }
   SCENE.bodies.forEach(({ name }, k) => byId("follow").append(new Option(name, k)));
   // Real time if that lasts 2 s to 60 s, else so that the whole lasts about 20 s; and a hundred times either way.
   const whole = END - START, usual = whole === 0 || (whole >= 2 && whole <= 60) ? 1 : roundDown(whole / 20);

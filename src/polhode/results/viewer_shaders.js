@@ -1,4 +1,4 @@
-// WebGL 2: the three programs (solids, lines, ground) and the buffers they read.
+// WebGL 2: the programs (solids, lines, ground, wall) and the buffers they read.
 "use strict";
 
 const canvas = document.getElementById("view");
@@ -82,20 +82,42 @@ const lines = program(
   }`,
   "uniform vec3 colour; out vec4 result; void main() { result = vec4(colour, 1.0); }");
 
-const ground = program(
-  `layout(location = 0) in vec2 corner; uniform mat4 camera; uniform vec3 centre, e1, e2; uniform float extent;
-  out vec2 uv;
-  void main() { uv = corner * extent; gl_Position = camera * vec4(centre + uv.x * e1 + uv.y * e2, 1.0); }`,
-  `in vec2 uv; uniform vec2 middle; uniform float cell, extent, strength; uniform vec3 line, fill; out vec4 result;
+const LATTICE = `
   float lattice(vec2 g) {
     vec2 w = fwidth(g), d = abs(fract(g - 0.5) - 0.5) / w;
     return (1.0 - min(min(d.x, d.y), 1.0)) * clamp(1.5 - 3.0 * max(w.x, w.y), 0.0, 1.0);
   }
+  float ruled(vec2 g) { return max(0.45 * lattice(g), lattice(g / 5.0)); }`;
+
+const ground = program(
+  `layout(location = 0) in vec2 corner; uniform mat4 camera; uniform vec3 centre, e1, e2; uniform float extent;
+  out vec2 uv;
+  void main() { uv = corner * extent; gl_Position = camera * vec4(centre + uv.x * e1 + uv.y * e2, 1.0); }`,
+  `in vec2 uv; uniform vec2 middle; uniform float cell, extent, strength, shade; uniform vec3 line, fill; out vec4 result;
+  ${LATTICE}
   void main() {
-    vec2 g = (uv + middle) / cell;
     float fade = 1.0 - smoothstep(0.25, 1.0, length(uv) / extent);
-    float on = max(0.45 * lattice(g), lattice(g / 5.0));
-    float alpha = fade * mix(strength, 1.0, on * 0.8);
+    float on = ruled((uv + middle) / cell), alpha = fade * mix(strength, 1.0, on * 0.8);
     if (alpha < 0.01) discard;
-    result = vec4(mix(fill, line, on), alpha);
+    result = vec4(mix(fill, line, on) * (1.0 - shade), alpha);
+  }`);
+
+// The side of a cylinder about `e3`: corner.x once around, corner.y from end to end; its ends fade.
+const wall = program(
+  `layout(location = 0) in vec2 corner; uniform mat4 camera; uniform vec3 centre, e1, e2, e3; uniform float radius, reach;
+  uniform vec3 light; uniform float side; out vec2 place; out float lit;
+  void main() {
+    float angle = 6.283185307179586 * corner.x;
+    place = corner;
+    vec3 outward = cos(angle) * e1 + sin(angle) * e2;
+    lit = clamp(dot(side * outward, light), 0.0, 1.0);
+    gl_Position = camera * vec4(centre + radius * outward + reach * corner.y * e3, 1.0);
+  }`,
+  `in vec2 place; in float lit; uniform vec2 cells; uniform float strength, shade; uniform vec3 line, fill; out vec4 result;
+  ${LATTICE}
+  void main() {
+    float on = ruled(place * cells), fade = 1.0 - smoothstep(0.8, 1.0, abs(place.y));
+    float alpha = fade * (strength + (1.0 - strength) * 0.5 * on);
+    if (alpha < 0.01) discard;
+    result = vec4(mix(fill, line, on) * (1.0 - shade * (1.0 - lit)), alpha);
   }`);

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.results.style import COLOURS, MARKERS, house_style
+from polhode.results.style import COLOURS, MARKERS, house_style, plain
 from polhode.verify.audit import Certificate
 from polhode.verify.conservation import QUANTITIES
 
@@ -15,13 +15,15 @@ from polhode.verify.conservation import QUANTITIES
 def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
     """A row a method: errors against steps on the left, deviations against time on the right."""
     with house_style() as Figure:
-        figure = Figure(figsize=(11, 0.6 + 3.4 * len(certificates)))
+        figure = Figure(figsize=(13, 0.6 + 3.4 * len(certificates)))
         rows = figure.subplots(len(certificates), 2, squeeze=False)
         for (left, right), certificate in zip(rows, certificates, strict=True):
             for i, (case, c) in enumerate(certificate.convergence.items()):
                 left.loglog(c.steps, c.errors, marker=MARKERS[i], color=COLOURS[i], label=f"{case}: {c.order:.2f}")
-            left.set(title=f"{certificate.method.name}: error at the end, and order", xlabel="steps")
-            left.legend(fontsize=8)
+            name = plain(certificate.method.name, 40)
+            left.set(title=f"{name}: order", xlabel="number of steps (1)", ylabel="error in R (1), Π (kg m²/s)")
+            left.set_xscale("log", base=2)  # they double
+            left.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
             for i, (trait, d) in enumerate(certificate.deviations.items()):
                 what, where, _ = QUANTITIES[trait]
                 steps = np.linspace(0, 100_000, len(d.size))[1:]
@@ -31,8 +33,9 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
             ticks = ", ".join(
                 f"{name} {'yes' if certificate.yes(name) else 'no'}" for name in ("Poisson", "symplectic", "symmetric")
             )
-            right.set(title=f"deviation over 10⁵ steps\n{ticks}", xlabel="steps", ylim=(1e-17, 10))
-            right.legend(fontsize=7, ncols=2, loc="upper left")
+            right.set(title=f"What moved in 10⁵ steps\n{ticks}", xlabel="number of steps (1)", ylim=(1e-17, 10))
+            right.set_ylabel("relative deviation (1)")
+            right.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         if path is not None:
             figure.savefig(path)
         return figure

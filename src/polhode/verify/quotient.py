@@ -20,7 +20,7 @@ from polhode.mechanics.checks import positive, unknown, whole
 from polhode.methods import Method, method_of
 from polhode.problems import Problem, Setup, problem_of
 from polhode.results.run import Run
-from polhode.results.style import COLOURS, house_style
+from polhode.results.style import COLOURS, house_style, plain
 from polhode.simulation import count_steps
 
 Reader = Callable[[Run], np.ndarray]
@@ -67,8 +67,8 @@ class Quotient:
             if ax is None:
                 ax = Figure(figsize=(6.5, 4.2)).add_subplot()
             ax.axhline(2**self.expected, color="0.6", linewidth=0.8, linestyle="--", label=f"2^{self.expected:g}")
-            ax.plot(self.t[1:], self.values[1:], color=COLOURS[0], linewidth=1.0, label=self.label)
-            ax.set(title="Second quotient of precision", xlabel="t (s)", ylabel="Q")
+            ax.plot(self.t[1:], self.values[1:], color=COLOURS[0], linewidth=1.0, label=plain(self.label))
+            ax.set(title="Second quotient of precision", xlabel="t (s)", ylabel="Q (1)")
             ax.legend()
             if path is not None:
                 ax.figure.savefig(path)
@@ -122,4 +122,4 @@ def quotient(
         return found[k]
 
     t = np.append(np.arange(0, steps, every), steps)[: len(solution(1))] * h
-    return Quotient(f"{chosen.name}, h = {h:g}", chosen.traits.order, solution, t)
+    return Quotient(f"{chosen.name}, h = {h:g} s", chosen.traits.order, solution, t)

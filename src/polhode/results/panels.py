@@ -1,0 +1,130 @@
+"""Pages of panels, and what every panel shares: names drawn letter by letter, legends beside the axes, lines of one
+sample that can be seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode.results.style import COLOURS, house_style, plain
+
+DASHES = ("-", "--", ":", "-.")
+_LISTED = 12  # names in a legend; the others are counted
+_LETTERS = 24  # of each
+_ROOM = 4.15  # inches above the axes of a panel, for its title and legend
+_START = 1e-6  # a quantity that starts smaller than this, against its parts, has no relative change
+
+Panel = tuple[Callable[..., Any], str | None]  # draws on `ax`, of this projection
+
+
+class drawing_on:  # noqa: N801 (used like a function)
+    """Draw on the axes given, or on a figure of its own, saved if a path is given."""
+
+    def __init__(self, ax: Any, path: str | Path | None, projection: str | None = None) -> None:
+        self.ax, self.path, self.projection = ax, path, projection
+        self.style = house_style()
+
+    def __enter__(self) -> Any:
+        Figure = self.style.__enter__()
+        if self.ax is None:
+            self.ax = Figure(figsize=(6.5, 4.2)).add_subplot(projection=self.projection)
+        return self.ax
+
+    def __exit__(self, *error: Any) -> None:
+        if self.path is not None and error[0] is None:
+            self.ax.figure.savefig(self.path)
+        self.style.__exit__(*error)
+
+
+def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Sequence[str] = ()) -> Any:
+    """All panels on one figure, rows filled evenly; `names` of the lines that every panel shows, below them."""
+    columns = {1: 1, 2: 2, 3: 3, 4: 2}.get(len(panels), 3)
+    rows = math.ceil(len(panels) / columns)
+    each = [len(panels) // rows + (i < len(panels) % rows) for i in range(rows)]
+    with house_style() as Figure:
+        width = max(6.5, 5.2 * columns)
+        figure = Figure(figsize=(width, 0.5 + 3.8 * rows))
+        # one grid where it comes out even, so that axes stand in line; else each row is laid out for itself
+        rows_of = [figure] if len(set(each)) == 1 else figure.subfigures(rows)
+        grids = [part.add_gridspec(rows // len(rows_of), count) for part, count in zip(rows_of, each, strict=False)]
+        cells = [(grid.figure, cell) for grid in grids for cell in grid]
+        for (draw, projection), (part, cell) in zip(panels, cells, strict=True):
+            draw(ax=part.add_subplot(cell, projection=projection))
+        if names:
+            _listed(figure, figure.axes[0].lines, names, loc="outside lower center", ncols=min(columns + 1, len(names)))
+        figure.suptitle(plain(title, int(9 * width)), x=0.01, ha="left")
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+
+def line(ax: Any, x: Any, y: Any, number: int = 0, **style: Any) -> Any:
+    """The line of this number, in the colours and dashes of the house; of one sample, a dot."""
+    look = {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+        "marker": "o" if len(x) == 1 else "",
+        **style,
+    }
+    return ax.plot(np.asarray(x), np.asarray(y), **look)[0]
+
+
+def run_line(ax: Any, x: Any, y: Any, number: int, **style: Any) -> Any:
+    """The line of one of several runs, which often lie on each other: dashes let the one below be seen."""
+    return line(ax, x, y, number, **{"linestyle": DASHES[number % len(DASHES)], **style})
+
+
+def legend(ax: Any, lines: Sequence[Any], names: Sequence[str]) -> None:
+    """Where it covers no line: beside the title if there is room, else to the right of the axes."""
+    width = 0.09 * len(ax.get_title(loc="left")) + sum(0.42 + 0.075 * min(len(name), _LETTERS) for name in names)
+    if width < _ROOM:
+        beside = {"loc": "lower right", "ncols": len(names), "columnspacing": 0.8, "handlelength": 1.2}
+        _listed(ax, lines, names, bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, **beside)
+    else:
+        _listed(ax, lines, names, bbox_to_anchor=(1.0, 1.0), loc="upper left")
+
+
+def _listed(on: Any, lines: Sequence[Any], names: Sequence[str], **where: Any) -> None:
+    """Of many lines the first are named and the rest counted."""
+    if len(names) > _LISTED:
+        more = len(names) - _LISTED + 1
+        lines, names = lines[: _LISTED - 1], names[: _LISTED - 1]
+        lines, names = [*lines, lines[0].__class__([], [], linestyle="")], [*names, f"and {more} more"]
+    made = on.legend(list(lines)[: len(names)], ["x"] * len(names), fontsize=9, **where)
+    # set afterwards: matplotlib leaves out labels that begin with an underscore
+    for text, name in zip(made.get_texts(), names, strict=True):
+        text.set_text(plain(name, _LETTERS))
+
+
+def labelled(name: str, unit: str) -> str:
+    """A name with its unit, for an axis."""
+    return f"{plain(name, 28)} ({plain(unit, 16) or 'unit not given'})"
+
+
+def change(values: Any, parts: Any, name: str, unit: str) -> tuple[np.ndarray, str]:
+    """What is drawn of a quantity that the motion conserves, and the label: its change relative to the start, or, where
+    it starts with next to nothing against the size of its `parts`, its change."""
+    values = np.asarray(values)
+    start, size = abs(float(values[0])), float(np.max(np.abs(parts)))
+    if start > _START * size:
+        return (values - values[0]) / start, f"({name} − {name}₀) / |{name}₀| (1)"
+    return values - values[0], f"{name} − {name}₀ ({unit})"
+
+
+def draw_energy(ax: Any, t: Any, total: Any, kinetic: Any, potential: Any, conserved: bool) -> None:
+    """The relative change of an energy that is conserved; of one that is not, itself and its parts."""
+    if conserved:
+        values, label = change(total, [kinetic, potential], "E", "J")
+        line(ax, t, values)
+        ax.set(title="Energy, change since the start", xlabel="t (s)", ylabel=label)
+        return
+    parts = {"E": total} | ({"T": kinetic, "U": potential} if np.any(potential) else {})
+    lines = [line(ax, t, values, k) for k, values in enumerate(parts.values())]
+    name = "E = T + U" if len(lines) > 1 else "E"
+    ax.set(title="Energy, changed by the load", xlabel="t (s)", ylabel=labelled(name, "J"))
+    if len(lines) > 1:
+        legend(ax, lines, list(parts))

@@ -1,0 +1,268 @@
+"""Pictures as a person sees them: nothing empty, clipped or on top of another, units on every axis, drift drawn only of
+what the motion conserves, and names drawn letter by letter."""
+
+from pathlib import Path
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from pictures import check_figure, texts
+
+import polhode as ph
+from polhode import multibody as mb
+from polhode.mechanics import InputError
+from polhode.problems import PROBLEMS, SystemSetup
+from polhode.results import Plots
+from polhode.results.compare import compare, compare_systems
+from polhode.results.panels import page
+from polhode.results.scenes import ground_of
+from polhode.results.style import house_style
+from polhode.results.system_plots import SystemPlots, draw_paths
+
+NAMES = ("$x_{$", "_hidden", "a\nb\x00c", "$$", r"\$", "50 % of $5 and $6", "long name " * 30)
+TOP = ph.RigidBody((5, 5, 1))
+GRAVITY = ph.Potential(lambda R: 20 * R[2, 2])
+START = ph.State.of(attitude=ph.exp((0.3, 0, 0)), omega=(0, 0.1, 5))
+LOADS: dict[str, tuple[Any, set[str]]] = {
+    "none": (None, {"energy", "kinetic", "spatial_momentum", "vertical_momentum"}),
+    "gravity": (GRAVITY, {"energy", "vertical_momentum"}),
+    "sideways": (ph.Potential(lambda R: 20 * R[0, 2]), {"energy"}),
+    "of time": (ph.Potential(lambda R, t: (20 + t) * R[2, 2]), {"vertical_momentum"}),
+    "damping": (GRAVITY + ph.Torque(lambda t, R, omega: -0.1 * omega), set()),
+    "level": (ph.Torque(lambda t: (jnp.sin(t), 0.0, 0.0), frame="space"), {"vertical_momentum"}),
+}
+
+
+def turned(load: Any, **options: Any) -> ph.Run:
+    return ph.simulate(TOP, load, START, **({"step": 0.01, "steps": 60} | options))
+
+
+@pytest.mark.parametrize("name", LOADS)
+def test_a_body_is_drawn_by_what_its_motion_conserves(name: str) -> None:
+    load, conserved = LOADS[name]
+    run = turned(load)
+    assert set(run.conserved) == conserved
+    assert run.dataset.attrs["conserved"].split() == list(run.conserved)
+    two = compare([run, run], name)
+    check_figure(run.plot())
+    check_figure(two)
+    relative = {"energy": "(E − E₀) / |E₀| (1)", "vertical_momentum": "(π₃ − π₃₀) / |π₃₀| (1)"}
+    seen = texts(two)
+    for quantity, label in relative.items():
+        assert (label in seen) == (quantity in conserved)
+    assert ("ellipsoid" in texts(run.plot.polhode())) == (name == "none")
+    assert ("energy drift" in repr(run)) == ("energy" in conserved)
+
+
+def test_an_energy_that_starts_at_nothing_has_no_relative_change() -> None:
+    """T = 12.525 J and U = -12.525 J: relative to their sum, 1.8e-15 J, round-off would look like everything."""
+    kinetic = turned(None, steps=1).kinetic[0]
+    run = turned(ph.Potential(lambda R: (R[2, 2] - np.cos(0.3) - 1) * kinetic))
+    assert abs(run.energy[0]) < 1e-12
+    assert "E − E₀ (J)" in texts(run.plot.energy())
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_body_that_may_not_twist(number: int) -> None:
+    setup = PROBLEMS[f"nontwisting-{number}"].setup()
+    run = ph.simulate(setup.body, setup.load, setup.start, method="em", step=0.01, steps=20)
+    assert set(run.conserved) == ({"energy", "kinetic", "nonholonomic_momentum"} if number == 1 else set())
+    check_figure(run.plot())
+    check_figure(compare([run, run], "twice"))
+
+
+def test_short_runs_members_of_batches_and_loaded_files(tmp_path: Path) -> None:
+    one = turned(GRAVITY, steps=1, every=5)
+    for figure in (one.plot(), compare([one, one], "one step")):
+        check_figure(figure)
+    many = ph.simulate(TOP, GRAVITY, ph.State.of(omega=np.eye(3)), step=0.01, steps=20)
+    assert "vertical_momentum" in many.conserved
+    check_figure(Plots(many.dataset.isel(body=1))())
+    check_figure(Plots(ph.load(many.save(tmp_path / "many.nc")).isel(body=1))())
+    first = Plots(many.dataset.isel(body=1, t=slice(0, 1)))()  # a single sample is a dot
+    check_figure(first)
+
+
+def test_names_are_drawn_letter_by_letter() -> None:
+    run = turned(GRAVITY, steps=5)
+    check_figure(compare([run] * 15, NAMES[-1]))
+    for name in NAMES:
+        figure = page([(run.plot.energy, None)], name, None, [name])
+        check_figure(figure)
+        for text in (figure._suptitle, figure.legends[0].get_texts()[0]):
+            drawn, mathematical = text._preprocess_math(text.get_text())
+            assert not mathematical
+            assert drawn.startswith(name.replace("\n", " ").replace("\x00", " ")[:15])
+
+
+@pytest.fixture(scope="module")
+def swing() -> ph.SystemRun:
+    """The pendulum, watched: quantities of several units, one without, and names that are not plain."""
+    return ph.simulate(PROBLEMS["pendulum"].system(), step=0.01, steps=40)
+
+
+def renamed(run: ph.SystemRun, names: tuple[str, ...], units: tuple[str, ...]) -> SystemPlots:
+    """The same motion with observables of other names and units, as its dataset would hold them."""
+    d = run.dataset.drop_vars(["angle", "rate"])
+    columns = {name: ("t", run.observables["angle"].values, {"units": u}) for name, u in zip(names, units, strict=True)}
+    return SystemPlots(d.assign(columns).assign_attrs(observables=list(names)))
+
+
+def test_panels_of_a_system_are_those_it_has(swing: ph.SystemRun) -> None:
+    assert [swing.observables[name].unit for name in ("angle", "rate")] == ["rad", "rad/s"]
+    page = swing.plot()
+    check_figure(page)
+    titles = [ax.get_title(loc="left") for ax in page.axes]
+    assert titles == ["angle", "rate", "Energy, change since the start", "Path seen along z: centre", "Largest gap"]
+    check_figure(compare_systems([swing, swing], "two"))
+    check_figure(swing.plot.observables())
+    check_figure(swing.plot.forces())
+    check_figure(swing.plot.constraints())
+    with pytest.raises(InputError, match="units rad, rad/s do not fit one axis"):
+        swing.plot.observables(ax=page.axes[0])
+    with pytest.raises(InputError, match="slip of this run is zero throughout"):
+        swing.plot.slip()
+    with pytest.raises(InputError, match="did you mean 'angle'"):
+        swing.plot.observables("angel")
+
+
+def test_observables_of_many_units_and_names(swing: ph.SystemRun) -> None:
+    check_figure(renamed(swing, NAMES, ("rad", "$rad$", "", "m", "m", "m", "m"))())
+    many = tuple(f"number {i}" for i in range(30))
+    figure = renamed(swing, many, ("1",) * 30)()
+    check_figure(figure)
+    assert len(figure.axes[0].lines) == 30  # none is left out
+    assert "and 19 more" in texts(figure)
+    assert "unit not given" in texts(renamed(swing, ("x",), ("",))())
+    own = renamed(swing, ("observable_energy",), ("rad",)).dataset.assign_attrs(observables=["energy"])
+    lines = SystemPlots(own).observables("energy").axes[0].lines
+    np.testing.assert_array_equal(lines[0].get_ydata(), swing.observables["angle"].values)  # not the system's energy
+
+
+def test_a_system_without_observables_rows_or_motion(swing: ph.SystemRun) -> None:
+    bare = renamed(swing, (), ())
+    check_figure(bare())
+    assert len(bare().axes) == 3
+    still = bare.dataset.assign(trace=0 * bare.dataset.trace + 1.0, gap=0 * bare.dataset.gap)
+    assert len(SystemPlots(still)().axes) == 1
+    for call in (SystemPlots(still).path, SystemPlots(still).observables, SystemPlots(still).constraints):
+        with pytest.raises(InputError):
+            call()
+    check_figure(SystemPlots(bare.dataset.isel(t=slice(0, 1)))())
+    crowd = bare.dataset.isel(body=[0] * 30, point=[]).assign_coords(body=[f"body {i}" for i in range(30)])
+    figure = SystemPlots(crowd).path()
+    check_figure(figure)
+    assert len(figure.axes[0].lines) == 30
+
+
+@pytest.mark.parametrize(
+    ("up", "moving", "seen"),
+    [
+        ("z", "xyz", "+x+y"),
+        ("-z", "xyz", "+x-y"),  # z points down: from above, y is to the right of x
+        ("z", "xz", "+x+z"),  # from above it would be a line
+        ("-z", "yz", "+y-z"),
+        ("z", "xy", "+x+y"),
+        ("z", "x", "+x+y"),
+        ("y", "xy", "+x+y"),
+        ("y", "xz", "+x-z"),
+        ("-y", "xz", "+x+z"),
+        ("x", "yz", "+y+z"),
+    ],
+)
+def test_a_path_is_seen_from_above_or_from_its_side(up: str, moving: str, seen: str) -> None:
+    points = np.random.default_rng(1).normal(size=(20, 3)) * [axis in moving for axis in "xyz"]
+    with house_style() as Figure:
+        ax = Figure().add_subplot()
+    draw_paths(ax, {"point": points}, up)
+    signs = "-" if ax.xaxis_inverted() else "+", "-" if ax.yaxis_inverted() else "+"
+    assert f"{signs[0]}{ax.get_xlabel()[0]}{signs[1]}{ax.get_ylabel()[0]}" == seen
+
+
+@pytest.mark.parametrize("name", [name for name, p in PROBLEMS.items() if p.method.startswith("three-field")])
+def test_every_observable_of_a_problem_has_its_unit(name: str) -> None:
+    setup = PROBLEMS[name].make(**PROBLEMS[name].filled({"bodies": 2} if name == "chain" else {}))
+    assert isinstance(setup, SystemSetup)
+    units = setup.system.observable_units
+    assert len(units) == len(setup.system.observables) > 0
+    assert all(units)
+
+
+@pytest.mark.parametrize("given", [("rad", lambda v: 0.0), (lambda v: 0.0, 1), (lambda v: 0.0,), "rad"])
+def test_observables_that_are_neither_function_nor_pair(given: Any) -> None:
+    with pytest.raises(InputError, match="observable 'x' must be a function of a view"):
+        mb.System([mb.Body("a", 1.0, (1, 1, 1))], observables={"x": given})
+
+
+BALL: dict[str, Any] = {"mass": 1.0, "inertia": (0.4, 0.4, 0.4)}
+FORCES: dict[str, tuple[Any, bool]] = {
+    "spring": (mb.Spring("ground", "ball", 10.0), True),
+    "damper": (mb.Damper("ground", "ball", 1.0, at_a=(0, 0, -1)), False),
+    "potential": (mb.Potential(lambda view: view.position("ball")[2]), True),
+    "potential of time": (mb.Potential(lambda view: view.t * view.position("ball")[2]), False),
+    "push": (mb.Force("ball", (1.0, 0, 0)), False),
+}
+
+
+def still(system: mb.System) -> ph.SystemRun:
+    """Two samples at the start, without a step: enough to say what is conserved."""
+    from types import SimpleNamespace
+
+    at = system.start
+    two = {"positions": at.positions, "attitude": at.rotations}
+    run: Any = SimpleNamespace(system=system, t=np.array([0.0, 1.0]), **{k: np.stack([v, v]) for k, v in two.items()})
+    return run
+
+
+@pytest.mark.parametrize("name", FORCES)
+def test_what_forces_conserve(name: str) -> None:
+    from polhode.results.conserved import conserved_by_system
+
+    force, conserved = FORCES[name]
+    system = mb.System([mb.Body("ball", **BALL, position=(0, 0, 1))], forces=[force])
+    assert conserved_by_system(still(system)) == (("energy",) if conserved else ())
+
+
+@pytest.mark.parametrize(
+    ("constraint", "conserved"),
+    [
+        (mb.Holonomic(lambda view: view.position("ball")[2] - 1, "level"), True),
+        (mb.Holonomic(lambda view: view.position("ball")[2] - 1 - 0.1 * view.t, "lift"), False),
+        (mb.Nonholonomic(lambda view: view.velocity("ball")[2], "no rise"), True),
+        (mb.Nonholonomic(lambda view: view.velocity("ball")[2] - 0.1, "belt"), False),
+        (mb.Revolute("ground", "ball", at=(0, 0, 0), axis=(0, 0, 1), angle=lambda t: jnp.sin(t)), False),
+    ],
+)
+def test_what_constraints_conserve(constraint: Any, conserved: bool) -> None:
+    from polhode.results.conserved import conserved_by_system
+
+    system = mb.System([mb.Body("ball", **BALL, position=(0, 0, 1))], constraints=[constraint])
+    assert conserved_by_system(still(system)) == (("energy",) if conserved else ())
+
+
+def test_contacts_bring_their_surfaces() -> None:
+    slope = (0.0, 0.6, 0.8)
+    balls = [mb.Body(name, **BALL, position=(3 * i, 0, 1)) for i, name in enumerate("abcd")]
+    system = mb.System(
+        balls,
+        constraints=[
+            mb.RollingSphere("a", radius=1.0),
+            mb.RollingSphere("b", radius=1.0, point=(5, 5, 0)),  # the same plane, by another point
+            mb.RollingDisk("c", radius=1.0, normal=slope, point=(0, 0, -1)),
+            mb.SphereOnCylinder("d", radius=1.0, cylinder=8.0, axis=(0, 1, 0)),
+        ],
+    )
+    found: list[Any] = ground_of(system)
+    level, tilted, wall = found
+    assert (level.point[2], level.normal) == (0.0, (0.0, 0.0, 1.0))
+    assert tilted.normal == pytest.approx(slope)
+    assert (wall.radius, wall.axis, wall.inside) == (8.0, (0.0, 1.0, 0.0), True)
+    given = mb.System(balls, constraints=[mb.RollingSphere("a", radius=1.0)], ground=mb.shapes.Plane((9, 9, 0)))
+    assert ground_of(given) == [given.ground]
+
+
+def test_max_frames_is_there(tmp_path: Path) -> None:
+    run = turned(None)
+    assert "61 of 61" not in run.animate(tmp_path / "a.html").read_text("utf-8")
+    assert "11 of 61 samples are shown" in run.animate(tmp_path / "a.html", max_frames=11).read_text("utf-8")
