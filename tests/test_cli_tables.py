@@ -93,3 +93,12 @@ def test_any_encoding(polhode: Any, monkeypatch: pytest.MonkeyPatch, encoding: s
     lines = [line for line in text.splitlines() if line[0] in "+|┏┃┡│└"]
     assert len({len(line) for line in lines}) == 1  # laid out as it is shown
     assert len(re.findall(DRIFT, text)) == 3
+
+
+def test_greek_and_accents_in_ascii(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    polhode("problems", "bicycle")
+    text = raw.getvalue().decode("ascii")
+    assert "lambda, of the steer axis" in text
+    assert "kg m2" in text

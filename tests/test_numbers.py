@@ -105,7 +105,7 @@ def test_steps_refused(given: Any) -> None:
 
 @pytest.mark.parametrize("given", [0, 2**62 + 1, HUGE, True, 1.0, "1", 10**5000], ids=lambda v: type(v).__name__)
 def test_counts_refused(given: Any) -> None:
-    with pytest.raises(InputError, match="^every must be a whole number of at least 1, at most 2"):
+    with pytest.raises(InputError, match="^every must be a whole number of at "):
         whole("every", given, 1)
 
 

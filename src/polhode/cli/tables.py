@@ -81,8 +81,9 @@ class _Column:
 
 def _side_by_side(columns: list[_Column], styles: Sequence[str | None], room: int) -> None:
     table = Table(box=box.HEAVY_HEAD)
+    whole = _framed([max(c.least, cell_len(c.heading)) for c in columns]) <= room
     for c in columns:
-        heading = _wrapped(c.heading, max(c.natural, c.least))
+        heading = c.heading if whole else _wrapped(c.heading, max(c.natural, c.least))
         side: Literal["left", "right"] = "right" if c.right and not c.wraps else "left"
         table.add_column(Text(heading), justify=side, no_wrap=not c.wraps, min_width=c.least)
     for cells, style in zip(zip(*(c.cells for c in columns), strict=True), styles, strict=True):

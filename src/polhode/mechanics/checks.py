@@ -68,8 +68,10 @@ def positive(name: str, value: Any) -> float:
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= LARGEST_COUNT:
-        raise InputError(f"{name} must be a whole number of at least {least}, at most 2**62; got {shown(value)}")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}; got {shown(value)}")
+    if value > LARGEST_COUNT:
+        raise InputError(f"{name} must be a whole number of at most 2**62; got {shown(value)}")
     return int(value)
 
 

@@ -140,8 +140,8 @@ class Run:
         start = values[0]
         vector = values.ndim > np.ndim(self.potential)
         deviation = values - start
-        size = np.linalg.norm(start, axis=-1) if vector else np.abs(start)
-        far = np.linalg.norm(deviation, axis=-1) if vector else np.abs(deviation)
+        size = np.hypot.reduce(start, axis=-1) if vector else np.abs(start)  # `hypot`, for what overflows when squared
+        far = np.hypot.reduce(deviation, axis=-1) if vector else np.abs(deviation)
         return float(np.max(far / np.where(size == 0, 1.0, size)))
 
     def summary(self) -> dict[str, Any]:
