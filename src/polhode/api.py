@@ -54,6 +54,9 @@ def simulate(
     recipe    what to write into saved files so that the run can be made again; files and
               built-in problems fill it in
 
+    A system that starts a little off its constraints is moved onto them, with a warning; one that starts far off
+    is refused, and `multibody.consistent_start` is the way to ask for it.
+
     Ctrl-C returns what was computed. A step that fails raises StepError, whose `run`
     holds everything up to it.
     """

@@ -61,7 +61,10 @@ class Correction:
 def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]:
     """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
     be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
-    of rows, none of which follows from others, this takes linear time; else the cube of their number."""
+    of rows, none of which follows from others, this takes linear time; else the cube of their number.
+
+    `simulate` moves a start by a little only; to run from what is found here, however far it is:
+    `simulate(system.replaced(start=consistent_start(system)[0]), ...)`."""
     double_precision()
     system = system.bare()
     given = jax.tree.map(jnp.asarray, system.start)
