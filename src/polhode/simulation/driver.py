@@ -7,9 +7,10 @@ a state is `tidied` after a step, and which numbers of a moment are `kept`.
 from __future__ import annotations
 
 import math
+import signal
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +18,9 @@ import jax
 import numpy as np
 import psutil
 
+from polhode._signals import Signals
 from polhode.mechanics import InputError
-from polhode.mechanics.checks import positive, whole
+from polhode.mechanics.checks import numbers, positive, whole
 from polhode.simulation.loop import Block, capacity_for, run_block
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
@@ -93,56 +95,66 @@ def integrate(
     plan: Plan,
     *,
     sample: Callable[[Any, Any], Any],
+    finite: Mapping[str, int],
     first_block: int = _FIRST_BLOCK,
     progress: bool | None,
+    signals: Signals,
 ) -> Samples:
-    """From `state`; `sample(state, t)` is `method.kept`, compiled. All numbers are float64 arrays
-    already, so that every run calls the same compiled program."""
+    """From `state`; `sample(state, t)` is `method.kept`, compiled. `finite`: numbers of a sample that must be finite,
+    by name, with their places in it. All numbers are float64 arrays already, so that every run calls the same
+    compiled program."""
     first = np.asarray(sample(state, 0.0))
+    for name, place in finite.items():
+        numbers(f"the {name} at the start", first[place])
     h, total = plan.step, plan.total
-    saved, capacity = _Saved(plan, first.shape), capacity_for(first.shape)
-    saved.keep(0, first)
+    saved, capacity = _Saved(plan, first.shape, finite), capacity_for(first.shape)
+    saved.count, _ = saved.put(np.zeros(1, int), first[None])
     began = time.perf_counter()
     failure: dict[str, Any] = {}
     status, iterations, worst, done = Status.OK, 0, 0.0, 0
     budget = first_block
-    fresh = True
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
+                if signals.came is not None:
+                    status = Status.INTERRUPTED
+                    break
                 count, stride = plan.next(done, budget, capacity)
                 clock = time.perf_counter()
+                signals.waiting = True
                 block = jax.block_until_ready(
                     run_block(method, system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
                 )
+                signals.waiting = False
                 spent = time.perf_counter() - clock
                 now, iterated, worst_now, ok = jax.device_get((block.done, block.iterations, block.worst, block.ok))
-                taken = int(now) - done
-                saved.take(block, done, taken, stride)
-                state, done = block.state, done + taken
-                iterations, worst = iterations + int(iterated), max(worst, float(worst_now))
+                taken, iterated, worst_now = int(now) - done, int(iterated), float(worst_now)
+                filled, bad = saved.take(block, done, taken, stride)
+                # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
+                saved.count, state, done, iterations = filled, block.state, done + taken, iterations + iterated
+                worst = max(worst, worst_now)
                 bar.advance(done)
-                if not ok.all():
-                    status, failure = _failure(block, done, h)
+                if bad or not ok.all():
+                    status, failure = (Status.NOT_FINITE, bad) if bad else _failure(block, done, h)
                     break
-                if not fresh:  # the first call may have compiled
+                if signals.keeping:  # the first call may have compiled
                     budget = max(1, int(taken * min(8.0, _BLOCK_SECONDS / max(spent, 1e-6))))
-                fresh = False
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        if done and saved.counts[-1] != done:
-            saved.keep(done, np.asarray(sample(state, done * h)))
+                signals.keep()
+        except KeyboardInterrupt:  # a second signal while waiting, or a handler of the user's own
+            status, signals.waiting = Status.INTERRUPTED, False
+            signals.came = signals.came or signal.SIGINT
+        if saved.counts[saved.count - 1] < done and "what" not in failure:
+            saved.count, bad = saved.put(np.array([done]), np.asarray(sample(state, done * h))[None])
+            status, failure = (Status.NOT_FINITE, bad) if bad else (status, failure)
     seconds = time.perf_counter() - began
-    return Samples(
-        np.array(saved.counts), saved.rows(), status, seconds, iterations / max(done, 1), worst, failure
-    )  # fmt: skip
+    return Samples(*saved.kept(), status, seconds, iterations / max(done, 1), worst, failure)
 
 
 class _Saved:
     """The samples so far, in arrays that grow no larger than what will be saved."""
 
-    def __init__(self, plan: Plan, shape: tuple[int, ...]) -> None:
-        self.every = plan.every
+    def __init__(self, plan: Plan, shape: tuple[int, ...], finite: Mapping[str, int]) -> None:
+        self.plan, self.finite = plan, finite
         room = plan.total // plan.every + 2
         size = 8 * room * math.prod(shape)
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
@@ -151,22 +163,39 @@ class _Saved:
                 f"{memory / 2**30:.3g}; save fewer with a larger `every`"
             )
         self.values = np.empty((room, *shape))
-        self.counts: list[int] = []
+        self.counts = np.empty(room, int)
+        self.count = 0
 
-    def keep(self, count: int, row: np.ndarray) -> None:
-        self.values[len(self.counts)] = row
-        self.counts.append(count)
-
-    def take(self, block: Block, before: int, taken: int, stride: int) -> None:
+    def take(self, block: Block, before: int, taken: int, stride: int) -> tuple[int, dict[str, Any]]:
+        """The samples of a block put behind those that count."""
+        if (before + stride) % self.plan.every:
+            return self.count, {}
         whole_samples = taken // stride
-        if (before + stride) % self.every:
-            return
-        first = len(self.counts)
-        self.values[first : first + whole_samples] = np.asarray(block.samples)[:whole_samples]
-        self.counts += [before + stride * (j + 1) for j in range(whole_samples)]
+        return self.put(before + stride * np.arange(1, whole_samples + 1), np.asarray(block.samples)[:whole_samples])
 
-    def rows(self) -> np.ndarray:
-        return self.values[: len(self.counts)]
+    def put(self, counts: np.ndarray, rows: np.ndarray) -> tuple[int, dict[str, Any]]:
+        """How many samples count with these, up to the first that is not finite; and what is wrong with that one."""
+        end = self.count + len(rows)
+        self.counts[self.count : end], self.values[self.count : end] = counts, rows
+        for i in np.flatnonzero(~np.isfinite(rows[:, list(self.finite.values())].reshape(len(rows), -1)).all(axis=1)):
+            return self.count + int(i), self._bad(int(counts[i]), rows[i])
+        return end, {}
+
+    def _bad(self, count: int, row: np.ndarray) -> dict[str, Any]:
+        for what, place in self.finite.items():
+            bad = ~np.isfinite(row[place])
+            if bad.any():
+                break
+        return {
+            "step": count,
+            "t": count * self.plan.step,
+            "what": what,
+            "value": float(row[place][bad].flat[0]),
+            "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
+        }
+
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.counts[: self.count], self.values[: self.count]
 
 
 def as_arrays(tree: Any) -> Any:

@@ -10,12 +10,15 @@ import jax
 import numpy as np
 
 from polhode._programs import stored
+from polhode._signals import Signals
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
 from polhode.mechanics.checks import numbers
 from polhode.mechanics.loads import Load
 from polhode.methods import Method
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
+
+_ENERGIES = {"kinetic energy": 7, "potential energy": 8}  # their places in `Method.kept`
 
 
 @dataclass(frozen=True)
@@ -26,16 +29,17 @@ class Trajectory(Samples):
 
     @property
     def kinetic(self) -> np.ndarray:
-        return self.values[:, 7]
+        return self.values[:, _ENERGIES["kinetic energy"]]
 
     @property
     def potential(self) -> np.ndarray:
-        return self.values[:, 8]
+        return self.values[:, _ENERGIES["potential energy"]]
 
 
 def rotate(
-    body: RigidBody, load: Load | None, start: State, method: Method, plan: Plan, *, progress: bool | None
-) -> Trajectory:
+    body: RigidBody, load: Load | None, start: State, method: Method, plan: Plan, *, progress: bool | None,
+    signals: Signals,
+) -> Trajectory:  # fmt: skip
     system = as_arrays(System.of(body, load))
     method.check_system(system)
     state = as_arrays(method.begin(system, to_principal(body, start)))
@@ -50,7 +54,9 @@ def rotate(
     def sample(state: State, t: Any) -> Any:
         return _probe(method, system, state, t)[2]
 
-    samples = integrate(method, system, state, plan, sample=sample, progress=progress)
+    samples = integrate(
+        method, system, state, plan, sample=sample, finite=_ENERGIES, progress=progress, signals=signals
+    )
     columns = np.moveaxis(samples.values, 1, 0)
     kept = from_principal(body, State(Quaternion(*columns[:4]), Vec3(*columns[4:7])))
     return Trajectory(**samples.__dict__, state=kept)
