@@ -1,8 +1,6 @@
 """The driver: counting, saving, stopping, failing, batches, and programs used again."""
 
 import math
-import signal
-import threading
 from typing import Any
 
 import jax
@@ -210,17 +208,6 @@ def test_a_program_is_used_again_when_only_numbers_change() -> None:
     run((4, 3, 2), 10, 30.0, 2e-3, 50_000, 7)
     run((4, 3.5, 2), 1.0, 3.0, 1e-2, 1, 100)
     assert len(traced) == once
-
-
-def test_ctrl_c_returns_what_was_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=10)
-    timer = threading.Timer(0.7, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    run = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=10**9, every=10**6)
-    assert run.trajectory.status is Status.INTERRUPTED
-    assert 0 < run.steps < 10**9
-    assert not run.ok
-    assert "interrupted" in repr(run)
 
 
 def test_progress_appears_when_asked_and_slow(

@@ -7,7 +7,6 @@ What the user ignores, or handles alone, stays as it is; so does everything in t
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import threading
 from typing import Any
@@ -30,6 +29,8 @@ class Signals:
 
     def keep(self) -> None:
         """From here on there is something to keep."""
+        import multiprocessing
+
         self.keeping = True
         if multiprocessing.parent_process() is None:  # a pool ends its workers by SIGTERM: nobody is there to be told
             self.take(signal.SIGTERM, signal.SIG_DFL)
@@ -88,6 +89,7 @@ class _Elsewhere(Signals):
 
 
 def in_main_thread() -> bool:
+    """Signals are handled there alone."""
     return threading.current_thread() is threading.main_thread()
 
 

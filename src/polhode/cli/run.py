@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from polhode.cli.output import print_json
+from polhode.cli.stopping import say, stopping
 from polhode.cli.systems import show_systems
 from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
-from polhode.simulation import Status, StepError
+from polhode.simulation import Interrupted, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
 ANIMATION = ".html"
@@ -38,6 +39,8 @@ def run_command(
     runs: list[Any] = []
     saved: list[Path] = []
     errors: list[str] = []
+    signals = stopping()
+    signals.runs = runs
     for method, step in chosen:
         try:
             with warnings.catch_warnings():
@@ -47,10 +50,14 @@ def run_command(
         except StepError as error:
             runs.append(error.run)
             errors.append(str(error))
+        except KeyboardInterrupt as stop:
+            signals.keep()
+            if not isinstance(stop, Interrupted) or not stop.run.steps:
+                break
+            runs.append(stop.run)
         if out is not None:
             saved.append(runs[-1].save(_numbered(out, runs[-1], len(chosen))))
-        if runs[-1].trajectory.status is Status.INTERRUPTED:
-            errors.append(f"interrupted at step {runs[-1].steps}, t = {runs[-1].t[-1]:g}; what was computed is kept")
+        if signals.came:
             break
     if plot is not None:
         _draw(case, runs, plot)
@@ -61,7 +68,10 @@ def run_command(
         for path in (*saved, *([plot] if plot else [])):
             print(f"Written: {path}")
     for message in errors:
-        print(f"polhode: {message}", file=sys.stderr)
+        say(message)
+    if signals.came:
+        last = runs[-1]
+        say(f"interrupted at t = {last.t[-1]:g}, step {last.steps} with {last.method.name}; what was computed is kept")
     if errors or not all(run.ok for run in runs):
         sys.exit(1)
 
@@ -157,4 +167,4 @@ def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
 
 
 def _show_notice(message: Any, *_: Any, **__: Any) -> None:
-    print(f"polhode: {message}", file=sys.stderr)
+    say(message)

@@ -132,14 +132,14 @@ def integrate(
                 filled, bad = saved.take(block, done, taken, stride)
                 # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
                 saved.count, state, done, iterations = filled, block.state, done + taken, iterations + iterated
-                worst = max(worst, worst_now)
+                worst, fresh = max(worst, worst_now), not signals.keeping
+                signals.keep()
                 bar.advance(done)
                 if bad or not ok.all():
                     status, failure = (Status.NOT_FINITE, bad) if bad else _failure(block, done, h)
                     break
-                if signals.keeping:  # the first call may have compiled
+                if not fresh:  # the first call may have compiled
                     budget = max(1, int(taken * min(8.0, _BLOCK_SECONDS / max(spent, 1e-6))))
-                signals.keep()
         except KeyboardInterrupt:  # a second signal while waiting, or a handler of the user's own
             status, signals.waiting = Status.INTERRUPTED, False
             signals.came = signals.came or signal.SIGINT
