@@ -11,7 +11,9 @@ import numpy as np
 
 from polhode.algebra import Quaternion
 from polhode.multibody import MultibodyMethod, System
+from polhode.multibody.recording import layout
 from polhode.results.run import Observable
+from polhode.results.sending import Sendable
 from polhode.simulation import Status
 from polhode.simulation.systems import SystemTrajectory
 
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SystemRun:
+class SystemRun(Sendable):
     """What `simulate` returns for a system. Arrays have the samples first, then the bodies or rows."""
+
+    described = ("system", "method")
 
     system: System
     method: MultibodyMethod
@@ -45,7 +49,7 @@ class SystemRun:
         return int(self.trajectory.steps[-1])
 
     def _kept(self, name: str) -> np.ndarray:
-        where, shape = self.method.layout(self.system)[name]
+        where, shape = layout(self.system)[name]
         return self.trajectory.values[:, where].reshape(len(self.trajectory.steps), *shape)
 
     @property
@@ -172,7 +176,7 @@ class SystemRun:
             "seconds": self.trajectory.seconds,
             "final": {
                 "t": float(self.t[-1]),
-                "attitude": per_body(self.attitude[-1]),
+                "attitude": per_body(np.asarray(Quaternion.of(self.quaternions[-1]).matrix().array)),
                 "momentum": per_body(momentum),
                 "omega": per_body(self.omegas[-1]),
                 "position": per_body(self.positions[-1]),

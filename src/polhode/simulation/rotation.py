@@ -18,6 +18,7 @@ from polhode.mechanics.loads import Load
 from polhode.methods import Method
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
+_AT_A_TIME = 4096  # samples
 _ENERGIES = {"kinetic energy": 7, "potential energy": 8}  # their places in `Method.kept`
 
 
@@ -25,7 +26,10 @@ _ENERGIES = {"kinetic energy": 7, "potential energy": 8}  # their places in `Met
 class Trajectory(Samples):
     """Samples of a run in the user's body frame, and how the run went."""
 
-    state: State | Any = None  # components of shape (samples, *batch)
+    @property
+    def state(self) -> State:
+        """Components of shape (samples, *batch)."""
+        return _state_of(self.values)
 
     @property
     def kinetic(self) -> np.ndarray:
@@ -57,9 +61,23 @@ def rotate(
     samples = integrate(
         method, system, state, plan, sample=sample, finite=_ENERGIES, progress=progress, signals=signals
     )
-    columns = np.moveaxis(samples.values, 1, 0)
-    kept = from_principal(body, State(Quaternion(*columns[:4]), Vec3(*columns[4:7])))
-    return Trajectory(**samples.__dict__, state=kept)
+    if body.axes is not None:
+        _turn_in_place(body, samples.values)
+    return Trajectory(**samples.__dict__)
+
+
+def _state_of(values: np.ndarray) -> State:
+    columns = np.moveaxis(values, 1, 0)
+    return State(Quaternion(*columns[:4]), Vec3(*columns[4:7]))
+
+
+def _turn_in_place(body: RigidBody, values: np.ndarray) -> None:
+    """Samples in principal axes into the user's body frame, some at a time: a copy of all would double the memory."""
+    for first in range(0, len(values), _AT_A_TIME):
+        rows = values[first : first + _AT_A_TIME]
+        state = from_principal(body, _state_of(rows))
+        for place, column in enumerate((*state.attitude, *state.momentum)):
+            rows[:, place] = column
 
 
 def _warn_of_twist(system: System, state: State) -> None:
