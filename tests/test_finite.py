@@ -34,7 +34,8 @@ until = 3
 
 def test_an_energy_that_is_not_finite_is_an_error_that_names_it() -> None:
     with pytest.raises(
-        StepError, match=r"imidm: the potential energy is nan at t = 1.07 \(step 107\); .* up to t = 1.06 are kept.* log"
+        StepError,
+        match=r"imidm: the potential energy is nan at t = 1.07 \(step 107\); .*up to t = 1.06 are kept.*log",
     ) as e:
         ph.simulate(BODY, LOG, START, step=0.01, until=3)
     run = e.value.run

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from polhode.cli.output import print_json
-from polhode.cli.stopping import say, stopping
+from polhode.cli.stopping import NOTHING, say, stopping
 from polhode.cli.systems import show_systems
 from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
@@ -59,6 +59,8 @@ def run_command(
             saved.append(runs[-1].save(_numbered(out, runs[-1], len(chosen))))
         if signals.came:
             break
+    if signals.came and not runs:
+        signals.end(signals.came, NOTHING)
     if plot is not None:
         _draw(case, runs, plot)
     if as_json:

@@ -11,6 +11,8 @@ from typing import Any
 
 from polhode import _signals
 
+NOTHING = "interrupted before the first step; nothing was computed"
+
 
 class Stopping(_signals.Signals):
     """The signals of a command.
@@ -23,6 +25,7 @@ class Stopping(_signals.Signals):
         super().__init__()
         self.runs: list[Any] | None = None
         self._heard = 0
+        self._ending = threading.Lock()
 
     def note(self, signum: int, frame: Any) -> None:
         if self.runs:
@@ -54,26 +57,27 @@ class Stopping(_signals.Signals):
 
     def _answer(self, signum: int) -> None:
         if self.runs is None:
-            _end(signum, "interrupted")
+            self.end(signum, "interrupted")
         elif self.keeping:
             return  # the main thread stops where nothing is lost
         elif not self.runs:
-            _end(signum, "interrupted before the first step; nothing was computed")
+            self.end(signum, NOTHING)
         elif self._heard > 1:
-            _end(signum, "interrupted; of the runs before this one, the files written are kept")
+            self.end(signum, "interrupted; of the runs before this one, the files written are kept")
         else:
             say("interrupted before the first step of this run; once more to stop without a table of those before it")
+
+    def end(self, signum: int, sentence: str) -> None:
+        """The program, from whatever thread."""
+        self._ending.acquire()  # the sentence is said once
+        try:
+            say(sentence)
+        finally:
+            os._exit(128 + signum)
 
 
 def say(sentence: str) -> None:
     print(f"polhode: {sentence}", file=sys.stderr, flush=True)
-
-
-def _end(signum: int, sentence: str) -> None:
-    try:
-        say(sentence)
-    finally:
-        os._exit(128 + signum)
 
 
 def stopping() -> Stopping:

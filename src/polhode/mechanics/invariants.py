@@ -26,6 +26,11 @@ def spatial_momentum(state: State) -> Vec3:
     return state.attitude.rotate(state.momentum)
 
 
+def vertical_momentum(state: State) -> Scalar:
+    """π₃, constant under a torque with no vertical component in space."""
+    return spatial_momentum(state).z
+
+
 def casimir(state: State) -> Scalar:
     """½ |Π|², the Casimir function of the free body."""
     return 0.5 * state.momentum.norm2()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from polhode.results.system_plots import SystemPlots
 
+_AT_A_TIME = 4096  # samples
+
 
 @dataclass(frozen=True)
 class SystemRun(Sendable):
@@ -124,8 +126,14 @@ class SystemRun(Sendable):
     def angular_momentum(self) -> np.ndarray:
         """About the origin, space axes, (samples, 3)."""
         mass, J = np.asarray(self.system.masses), np.asarray(self.system.inertias)
-        spin = np.einsum("nbij,bjk,nbk->ni", self.attitude, J, self.omegas)
-        return spin + np.cross(self.positions, mass[:, None] * self.velocities).sum(axis=1)
+        r, q, v, omega = self.positions, self.quaternions, self.velocities, self.omegas
+        parts = []
+        for first in range(0, len(r), _AT_A_TIME):  # the matrices of all samples would take more than the samples
+            now = slice(first, first + _AT_A_TIME)
+            R = np.asarray(Quaternion.of(q[now]).matrix().array)
+            spin = np.einsum("nbij,bjk,nbk->ni", R, J, omega[now])
+            parts.append(spin + np.cross(r[now], mass[:, None] * v[now]).sum(axis=1))
+        return np.concatenate(parts)
 
     @cached_property
     def dataset(self) -> xarray.Dataset:

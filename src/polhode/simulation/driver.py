@@ -59,6 +59,11 @@ class Plan:
             warnings.warn(notice, stacklevel=5)
         return cls(h, total, whole("every", every, 1))
 
+    @property
+    def room(self) -> int:
+        """Samples at most: the start, every so many, and the last."""
+        return self.total // self.every + 2
+
     def next(self, done: int, budget: int, capacity: int) -> tuple[int, int]:
         """Samples and steps between them for the next call."""
         to_next = min(self.every - done % self.every, self.total - done)
@@ -96,18 +101,20 @@ def integrate(
     *,
     sample: Callable[[Any, Any], Any],
     finite: Mapping[str, int],
+    later: int,
     first_block: int = _FIRST_BLOCK,
     progress: bool | None,
     signals: Signals,
 ) -> Samples:
     """From `state`; `sample(state, t)` is `method.kept`, compiled. `finite`: numbers of a sample that must be finite,
-    by name, with their places in it. All numbers are float64 arrays already, so that every run calls the same
+    by name, with their places in it. `later`: how many more numbers a sample of one member takes when its dataset is
+    made, for the guard of memory. All numbers are float64 arrays already, so that every run calls the same
     compiled program."""
     first = np.asarray(sample(state, 0.0))
     for name, place in finite.items():
         numbers(f"the {name} at the start", first[place])
     h, total = plan.step, plan.total
-    saved, capacity = _Saved(plan, first.shape, finite), capacity_for(first.shape)
+    saved, capacity = _Saved(plan, first.shape, finite, later), capacity_for(first.shape)
     saved.count, _ = saved.put(np.zeros(1, int), first[None])
     began = time.perf_counter()
     failure: dict[str, Any] = {}
@@ -150,17 +157,22 @@ def integrate(
     return Samples(*saved.kept(), status, seconds, iterations / max(done, 1), worst, failure)
 
 
+def bytes_needed(plan: Plan, shape: tuple[int, ...], later: int) -> int:
+    """What a run takes at most, to its dataset and a saved .nc: samples, their counts, two blocks on their way."""
+    row, members = math.prod(shape), math.prod(shape[1:])
+    return 8 * (plan.room * (row + 1 + later * members) + 2 * capacity_for(shape) * row)
+
+
 class _Saved:
     """The samples so far, in arrays that grow no larger than what will be saved."""
 
-    def __init__(self, plan: Plan, shape: tuple[int, ...], finite: Mapping[str, int]) -> None:
+    def __init__(self, plan: Plan, shape: tuple[int, ...], finite: Mapping[str, int], later: int) -> None:
         self.plan, self.finite = plan, finite
-        room = plan.total // plan.every + 2
-        size = 8 * room * math.prod(shape)
+        room, size = plan.room, bytes_needed(plan, shape, later)
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
-                f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB and this machine has "
-                f"{memory / 2**30:.3g}; save fewer with a larger `every`"
+                f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
+                f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
             )
         self.values = np.empty((room, *shape))
         self.counts = np.empty(room, int)
@@ -182,15 +194,14 @@ class _Saved:
         return end, {}
 
     def _bad(self, count: int, row: np.ndarray) -> dict[str, Any]:
-        for what, place in self.finite.items():
-            bad = ~np.isfinite(row[place])
-            if bad.any():
-                break
+        what = next(name for name, place in self.finite.items() if not np.isfinite(row[place]).all())
+        values = row[self.finite[what]]
+        bad = ~np.isfinite(values)
         return {
             "step": count,
             "t": count * self.plan.step,
             "what": what,
-            "value": float(row[place][bad].flat[0]),
+            "value": float(values[bad].flat[0]),
             "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
         }
 

@@ -25,7 +25,7 @@ class StepError(RuntimeError):
         return type(self), (*self.args, self.run), {k: v for k, v in self.__dict__.items() if k != "run"}
 
 
-class Interrupted(KeyboardInterrupt):  # noqa: N818 (it is no error)
+class Interrupted(KeyboardInterrupt):
     """Ctrl-C, or SIGTERM, stopped a run. `run` holds the trajectory up to there, `signum` says which it was.
 
     A KeyboardInterrupt, so that a loop over many runs stops too."""

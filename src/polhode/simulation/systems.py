@@ -52,11 +52,17 @@ def move(
         plan,
         sample=lambda state, t: np.asarray(_sample(method, numbers, state, t)),
         finite={name: where[place][0].start for name, place in _FINITE.items()},
+        later=later(numbers),
         first_block=_FIRST_BLOCK,
         progress=progress,
         signals=signals,
     )
     return SystemTrajectory(**samples.__dict__, correction=correction)
+
+
+def later(system: System) -> int:
+    """Numbers a sample takes in a dataset, on the way to it and into a file; measured 13 for 1 body, 47 for 4."""
+    return 8 + 10 * system.size
 
 
 def cause_of_failure(run: Any) -> str | None:
