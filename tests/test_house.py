@@ -13,7 +13,7 @@ import polhode
 ROOT = Path(polhode.__file__).parent
 
 # Each part may import those before it; the version and these may be read by all.
-FOR_ALL = {"_notices", "_programs", "_startup"}
+FOR_ALL = {"_notices", "_programs", "_signals", "_startup"}
 LAYERS = [
     ("algebra",), ("solve",), ("mechanics",), ("references",), ("peers",), ("methods",), ("multibody",),
     ("problems",), ("simulation",), ("results",), ("api",), ("inputs", "verify"), ("papers",), ("bench",),

@@ -1,8 +1,6 @@
 """The driver: counting, saving, stopping, failing, batches, and programs used again."""
 
 import math
-import signal
-import threading
 from typing import Any
 
 import jax
@@ -77,7 +75,7 @@ def test_until_that_is_not_a_whole_number_of_steps_says_so() -> None:
         ({"every": 0}, "every must be a whole number of at least 1; got 0"),
         ({"every": 2.0}, "every must be a whole number"),
         ({"method": "imidmm"}, "unknown method 'imidmm'; did you mean 'imidm'"),
-        ({"until": 1e15, "step": 1e-3}, "needs .* GiB and this machine has .* larger `every`"),
+        ({"until": 1e15, "step": 1e-3}, "needs .* GiB.* and this machine has .* larger `every`"),
         ({"until": 1e300}, "at most 2..62 are counted"),
     ],
 )
@@ -212,17 +210,6 @@ def test_a_program_is_used_again_when_only_numbers_change() -> None:
     run((4, 3.5, 2), 1.0, 3.0, 1e-2, 1, 100)
     assert len(traced) == 3  # the function once a run, to see it as it is
     assert len(run_block._known) == programs
-
-
-def test_ctrl_c_returns_what_was_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=10)
-    timer = threading.Timer(0.7, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    run = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=10**9, every=10**6)
-    assert run.trajectory.status is Status.INTERRUPTED
-    assert 0 < run.steps < 10**9
-    assert not run.ok
-    assert "interrupted" in repr(run)
 
 
 def test_progress_appears_when_asked_and_slow(

@@ -36,6 +36,7 @@ _HOME = {
     "Step": "methods",
     "simulate": "api",
     "StepError": "simulation",
+    "Interrupted": "simulation",
     "Run": "results",
     "Plots": "results",
     "load": "results",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any, overload
 
+from polhode._signals import Signals, watched
 from polhode.mechanics import InputError, RigidBody, Start, State
 from polhode.mechanics.checks import double_precision
 from polhode.mechanics.loads import Load
@@ -11,7 +13,7 @@ from polhode.methods import Method, method_of
 from polhode.multibody import MultibodyMethod, System, multibody_method_of
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
-from polhode.simulation import Plan, Status, StepError, rotate
+from polhode.simulation import Interrupted, Plan, Status, StepError, rotate
 from polhode.simulation.systems import cause_of_failure, move
 
 
@@ -57,27 +59,31 @@ def simulate(
     A system that starts a little off its constraints is moved onto them, with a warning; one that starts far off
     is refused, and `multibody.consistent_start` is the way to ask for it.
 
-    Ctrl-C returns what was computed. A step that fails raises StepError, whose `run`
-    holds everything up to it.
+    A step that fails, or an energy that is not finite, raises StepError; Ctrl-C and SIGTERM raise Interrupted, a
+    KeyboardInterrupt, once there are steps to keep. The `run` of both holds everything up to there.
     """
     double_precision()
+    with watched() as signals:
+        run = _moved(body, load, start, method, Plan.of(step, until, steps, every), progress, recipe, signals)
+    status = run.trajectory.status
+    failed = _explain(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
+    if signals.came is not None:
+        raise Interrupted(_stopped(run, signals.came, failed), run, signals.came)
+    if failed:
+        raise StepError(failed, run)
+    return run
+
+
+def _moved(
+    body: Any, load: Any, start: Any, method: Any, plan: Plan, progress: bool | None, recipe: dict[str, Any] | None,
+    signals: Signals,
+) -> Run | SystemRun:  # fmt: skip
     if isinstance(body, System):
         if load is not None or start is not None:
             raise InputError("a System brings its own forces and start; give simulate(system, method=..., step=...)")
         moving = multibody_method_of("three-field" if method is None else method)
-        moved = move(body, moving, Plan.of(step, until, steps, every), progress=progress)
-        run: Run | SystemRun = SystemRun(body, moving, float(step), moved, recipe)
-    else:
-        run = _rotation(body, load, start, "imidm" if method is None else method, Plan.of(step, until, steps, every),
-                        progress, recipe)  # fmt: skip
-    if run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
-        raise StepError(_explain(run), run)
-    return run
-
-
-def _rotation(
-    body: Any, load: Any, start: Any, method: Any, plan: Plan, progress: bool | None, recipe: dict[str, Any] | None
-) -> Run:
+        moved = move(body, moving, plan, progress=progress, signals=signals)
+        return SystemRun(body, moving, plan.step, moved, recipe)
     if not isinstance(body, RigidBody):
         raise InputError(
             f"body must be a RigidBody or a multibody.System; got {body!r}. Example: RigidBody(inertia=(5, 5, 1))"
@@ -86,14 +92,16 @@ def _rotation(
         raise InputError(f"load must be a Potential, a Torque, a sum of them, or None; got {load!r}")
     if not isinstance(start, Start | State):
         raise InputError(f"start must come from State.of(...); got {start!r}")
-    chosen = method_of(method)
+    chosen = method_of("imidm" if method is None else method)
     state = start.on(body) if isinstance(start, Start) else start
-    trajectory = rotate(body, load, state, chosen, plan, progress=progress)
+    trajectory = rotate(body, load, state, chosen, plan, progress=progress, signals=signals)
     return Run(body=body, load=load, method=chosen, step=plan.step, trajectory=trajectory, recipe=recipe)
 
 
 def _explain(run: Run | SystemRun) -> str:
     failure, h = run.trajectory.failure, run.step
+    if "what" in failure:
+        return _explain_not_finite(run, failure)
     where = f"{run.method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
     members = f" (members {failure['members']} of the batch)" if failure["members"] else ""
     if isinstance(run, SystemRun) and (cause := cause_of_failure(run)):
@@ -103,4 +111,27 @@ def _explain(run: Run | SystemRun) -> str:
     return (
         f"{where}{members}: its equations were not solved in {failure['iterations']} iterations; the error left "
         f"is {failure['residual']:.2g} of the unknown. Try a smaller step ({h / 2:g}), or look at the load near there"
+    )
+
+
+def _explain_not_finite(run: Run | SystemRun, failure: dict[str, Any]) -> str:
+    """Steps that were solved, through where energy or residuals have no value."""
+    what, members = failure["what"], failure["members"]
+    where = f"the {what} is {failure['value']} at t = {failure['t']:.6g} (step {failure['step']}"
+    where += f"; members {members} of the batch)" if members else ")"
+    advice = {
+        "kinetic energy": "the motion grew beyond all numbers; try a smaller step, or look at the load near there",
+        "potential energy": "the steps were solved, so the forces have a value there and the energy has none: look at "
+        "the potential where the motion comes to (the log or sqrt of a negative number, a division by 0)",
+    }
+    why = advice.get(what, "look at the functions of the constraints where the motion comes to")
+    return f"{run.method.name}: {where}; the samples up to t = {run.t[-1]:.6g} are kept. {why[0].upper()}{why[1:]}"
+
+
+def _stopped(run: Run | SystemRun, signum: int, failed: str | None) -> str:
+    by = "Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name
+    how = f" ({failed})" if failed else ", after the last step" if run.ok else ""
+    return (
+        f"interrupted by {by} at step {run.steps}, t = {run.t[-1]:.6g}{how}; what was computed is the `run` of this "
+        "interrupt (at a prompt or in a notebook: import sys; sys.last_value.run)"
     )

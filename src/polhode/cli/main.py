@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -160,7 +161,15 @@ def root(
 
 
 def main() -> None:
-    """Bad input is exit code 2, a computation that failed is 1, both with a sentence on stderr."""
+    """Bad input is exit code 2, a computation that failed is 1, Ctrl-C 130, SIGTERM 143; a sentence on stderr."""
+    from polhode._signals import in_main_thread
+    from polhode.cli.stopping import Stopping
+
+    with Stopping() if in_main_thread() else nullcontext():
+        _run_command()
+
+
+def _run_command() -> None:
     try:
         with standard_streams():
             _command()

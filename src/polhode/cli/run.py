@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from polhode.cli.output import print_json
+from polhode.cli.stopping import NOTHING, stopping, tell
 from polhode.cli.systems import show_systems
 from polhode.cli.tables import say, show_table
 from polhode.inputs import Case, case_of
@@ -21,7 +22,7 @@ from polhode.mechanics import InputError
 from polhode.mechanics.checks import number, shown
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
-from polhode.simulation import Status, StepError
+from polhode.simulation import Interrupted, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
 ANIMATION = ".html"
@@ -48,6 +49,8 @@ def run_command(
     runs: list[Any] = []
     saved: list[Path] = []
     errors: list[str] = []
+    signals = stopping()
+    signals.runs = runs
     for i, (method, step) in enumerate(chosen):
         try:
             with _notices():
@@ -55,11 +58,17 @@ def run_command(
         except StepError as error:
             runs.append(error.run)
             errors.append(str(error))
+        except KeyboardInterrupt as stop:
+            signals.keep()
+            if not isinstance(stop, Interrupted) or not stop.run.steps:
+                break
+            runs.append(stop.run)
         if places:
             _save(runs[-1], places[i], saved, errors)
-        if runs[-1].trajectory.status is Status.INTERRUPTED:
-            errors.append(f"interrupted at step {runs[-1].steps}, t = {runs[-1].t[-1]:g}; what was computed is kept")
+        if signals.came:
             break
+    if signals.came and not runs:
+        signals.end(signals.came, NOTHING)
     if plot is not None:
         try:
             _draw(case, runs, plot)
@@ -73,7 +82,10 @@ def run_command(
         for path in (*saved, *([plot] if plot else [])):
             print(f"Written: {path}")
     for message in errors:
-        print(f"polhode: {message}", file=sys.stderr)
+        tell(message)
+    if signals.came:
+        last = runs[-1]
+        tell(f"interrupted at t = {last.t[-1]:g}, step {last.steps} with {last.method.name}; what was computed is kept")
     if errors or not all(run.ok for run in runs):
         sys.exit(1)
 
@@ -207,4 +219,4 @@ def _notices() -> Iterator[None]:
 
 
 def _show_notice(message: Any, *_: Any, **__: Any) -> None:
-    print(f"polhode: {message}", file=sys.stderr)
+    tell(message)

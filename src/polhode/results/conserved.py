@@ -8,17 +8,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._programs import stored
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics.loads import Free, Load
 from polhode.multibody import Potential, View, assembly
 from polhode.multibody.view import frame_of
+from polhode.simulation.driver import as_arrays
 
 if TYPE_CHECKING:
     from polhode.results.run import Run
     from polhode.results.system_run import SystemRun
 
 _ROUND_OFF = 1e-12
-_LOOKED_AT = 500  # samples, spread evenly over the run
+_LOOKED_AT = 256  # samples
 
 
 def conserved_by_body(run: Run) -> tuple[str, ...]:
@@ -33,19 +35,24 @@ def conserved_by_body(run: Run) -> tuple[str, ...]:
 
 
 def _pushes_about_the_vertical(run: Run, load: Load) -> bool:
-    """Whether the torque has a vertical component at any of the samples."""
+    """Whether the torque has a vertical component at any of the samples looked at."""
     which = _spread(len(run.t))
-    batch = run.potential.shape[1:]
-    t = np.broadcast_to(run.t[which].reshape(-1, *(1 for _ in batch)), (len(which), *batch)).ravel()
-    attitude = run.state.attitude.array[which].reshape(-1, 4)
-    omega = run.omega[which].reshape(-1, 3)
+    state = run.state
+    attitude, omega = (np.stack([*part])[:, which] for part in (state.attitude, Vec3.of(run.omega)))
+    now = load.traced(run.potential.shape[1:])
+    found = np.asarray(_torques(as_arrays(now), run.t[which], Quaternion(*attitude), Vec3(*omega)))
+    return not np.abs(found[..., 2]).max() <= _ROUND_OFF * np.abs(found).max()  # so that NaN does
 
-    def torque(t: Any, q: Any, omega: Any) -> Any:
-        R = Quaternion(*q).matrix()
-        return (R @ load.torque(t, R, Vec3(*omega))).array
 
-    found = np.asarray(jax.jit(jax.vmap(torque))(t, attitude, omega))
-    return not np.abs(found[:, 2]).max() <= _ROUND_OFF * np.abs(found).max()  # so that NaN does
+@stored(briefly=True)
+def _torques(load: Load, t: Any, q: Any, omega: Any) -> Any:
+    """In space axes, (samples, *batch, 3)."""
+
+    def of_one(t: Any, q: Any, omega: Any) -> Any:
+        R = q.matrix()
+        return (R @ load.torque(t, R, omega)).array
+
+    return jax.vmap(of_one)(t, q, omega)
 
 
 def conserved_by_system(run: SystemRun) -> tuple[str, ...]:
@@ -53,21 +60,27 @@ def conserved_by_system(run: SystemRun) -> tuple[str, ...]:
     system = run.system
     if not all(force.conservative for force in system.forces):
         return ()
-    potentials = [force for force in system.forces if isinstance(force, Potential)]
-    if not potentials and not any(group.kind.rheonomic for group in system.groups):
+    timed = any(isinstance(force, Potential) for force in system.forces)
+    if not timed and not any(group.kind.rheonomic for group in system.groups):
         return ("energy",)
-    bare = system.bare()
     which = _spread(len(run.t))
-
-    def moves(t: Any, r: Any, R: Any) -> Any:
-        """∂U/∂t of each potential, and ψ at rest of each row: what does work by itself."""
-        view = lambda t: View(system.names, lambda i: frame_of(r[i], R[i], jnp.zeros(6)), t)  # noqa: E731
-        rates = [jax.grad(lambda t, force=force: force.energy(view(t)))(t) for force in potentials]
-        return jnp.concatenate([jnp.array(rates), assembly.drift(bare, (r, R), t)])
-
-    found = jax.jit(jax.vmap(moves))(run.t[which], run.positions[which], run.attitude[which])
+    found = _moves(as_arrays(system.bare()), run.t[which], run.positions[which], run.attitude[which])
     return ("energy",) if np.abs(np.asarray(found)).max(initial=0.0) < _ROUND_OFF else ()
 
 
+@stored(briefly=True)
+def _moves(system: Any, t: Any, r: Any, R: Any) -> Any:
+    """∂U/∂t of each potential, and ψ at rest of each row, at each sample: what does work by itself."""
+    potentials = [force for force in system.forces if isinstance(force, Potential)]
+
+    def of_one(t: Any, r: Any, R: Any) -> Any:
+        view = lambda t: View(system.names, lambda i: frame_of(r[i], R[i], jnp.zeros(6)), t)  # noqa: E731
+        rates = [jax.grad(lambda t, force=force: force.energy(view(t)))(t) for force in potentials]
+        return jnp.concatenate([jnp.array(rates), assembly.drift(system, (r, R), t)])
+
+    return jax.vmap(of_one)(t, r, R)
+
+
 def _spread(count: int) -> np.ndarray:
-    return np.unique(np.linspace(0, count - 1, min(count, _LOOKED_AT)).round().astype(int))
+    """Samples spread evenly over a run, always as many, twice where there are fewer: one program serves all runs."""
+    return np.linspace(0, count - 1, _LOOKED_AT).round().astype(int)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray
 
-from polhode.mechanics.invariants import casimir, vertical_momentum
+from polhode.mechanics.invariants import casimir
 from polhode.results.rerun import about_rerunning
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def dataset_of(run: Run) -> xarray.Dataset:
             "omega": variable(vector, run.omega, "rad/s", "angular velocity, body frame"),
             "spatial_momentum": variable(vector, run.spatial_momentum, "kg m2/s", "angular momentum, space frame"),
             "vertical_momentum": variable(
-                scalar, vertical_momentum(run.state), "kg m2/s", "angular momentum about the vertical"
+                scalar, run.spatial_momentum[..., 2], "kg m2/s", "angular momentum about the vertical"
             ),
             "kinetic": variable(scalar, run.kinetic, "J", "kinetic energy"),
             "potential": variable(scalar, run.potential, "J", "potential energy"),

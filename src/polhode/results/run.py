@@ -13,6 +13,7 @@ from polhode.mechanics import RigidBody, State
 from polhode.mechanics.invariants import angular_velocity, spatial_momentum
 from polhode.mechanics.loads import Load
 from polhode.methods import Method
+from polhode.results.sending import Sendable
 from polhode.simulation import Status, Trajectory
 
 if TYPE_CHECKING:
@@ -31,8 +32,11 @@ class Observable:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Sendable):
     """What `simulate` returns. `dataset` for the numbers, `plot` to look at them, `save` to keep them."""
+
+    described = ("body", "load", "method")
+    told = ("conserved",)
 
     body: RigidBody
     load: Load | None

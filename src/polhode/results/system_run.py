@@ -11,7 +11,9 @@ import numpy as np
 
 from polhode.algebra import Quaternion
 from polhode.multibody import MultibodyMethod, System
+from polhode.multibody.recording import layout
 from polhode.results.run import Observable
+from polhode.results.sending import Sendable
 from polhode.simulation import Status
 from polhode.simulation.systems import SystemTrajectory
 
@@ -20,10 +22,15 @@ if TYPE_CHECKING:
 
     from polhode.results.system_plots import SystemPlots
 
+_AT_A_TIME = 4096  # samples
+
 
 @dataclass(frozen=True)
-class SystemRun:
+class SystemRun(Sendable):
     """What `simulate` returns for a system. Arrays have the samples first, then the bodies or rows."""
+
+    described = ("system", "method")
+    told = ("conserved",)
 
     system: System
     method: MultibodyMethod
@@ -45,7 +52,7 @@ class SystemRun:
         return int(self.trajectory.steps[-1])
 
     def _kept(self, name: str) -> np.ndarray:
-        where, shape = self.method.layout(self.system)[name]
+        where, shape = layout(self.system)[name]
         return self.trajectory.values[:, where].reshape(len(self.trajectory.steps), *shape)
 
     @property
@@ -122,8 +129,14 @@ class SystemRun:
     def angular_momentum(self) -> np.ndarray:
         """About the origin, space axes, (samples, 3)."""
         mass, J = np.asarray(self.system.masses), np.asarray(self.system.inertias)
-        spin = np.einsum("nbij,bjk,nbk->ni", self.attitude, J, self.omegas)
-        return spin + np.cross(self.positions, mass[:, None] * self.velocities).sum(axis=1)
+        r, q, v, omega = self.positions, self.quaternions, self.velocities, self.omegas
+        parts = []
+        for first in range(0, len(r), _AT_A_TIME):  # the matrices of all samples would take more than the samples
+            now = slice(first, first + _AT_A_TIME)
+            R = np.asarray(Quaternion.of(q[now]).matrix().array)
+            spin = np.einsum("nbij,bjk,nbk->ni", R, J, omega[now])
+            parts.append(spin + np.cross(r[now], mass[:, None] * v[now]).sum(axis=1))
+        return np.concatenate(parts)
 
     @cached_property
     def conserved(self) -> tuple[str, ...]:
@@ -182,7 +195,7 @@ class SystemRun:
             "seconds": self.trajectory.seconds,
             "final": {
                 "t": float(self.t[-1]),
-                "attitude": per_body(self.attitude[-1]),
+                "attitude": per_body(np.asarray(Quaternion.of(self.quaternions[-1]).matrix().array)),
                 "momentum": per_body(momentum),
                 "omega": per_body(self.omegas[-1]),
                 "position": per_body(self.positions[-1]),

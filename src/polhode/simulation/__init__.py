@@ -2,6 +2,6 @@
 
 from polhode.simulation.driver import Plan, Samples, count_steps, integrate
 from polhode.simulation.rotation import Trajectory, rotate
-from polhode.simulation.status import Status, StepError
+from polhode.simulation.status import Interrupted, Status, StepError
 
-__all__ = ["Plan", "Samples", "Status", "StepError", "Trajectory", "count_steps", "integrate", "rotate"]
+__all__ = ["Interrupted", "Plan", "Samples", "Status", "StepError", "Trajectory", "count_steps", "integrate", "rotate"]

@@ -7,8 +7,9 @@ a state is `tidied` after a step, and which numbers of a moment are `kept`.
 from __future__ import annotations
 
 import math
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +19,9 @@ import psutil
 
 from polhode._notices import warn
 from polhode._programs import Traced
+from polhode._signals import Signals
 from polhode.mechanics import InputError
-from polhode.mechanics.checks import positive, shown, whole
+from polhode.mechanics.checks import numbers, positive, shown, whole
 from polhode.mechanics.functions import as_float
 from polhode.simulation.loop import Block, capacity_for, run_block
 from polhode.simulation.progress import Progress
@@ -59,6 +61,11 @@ class Plan:
             warn(notice)
         return cls(h, total, whole("every", every, 1))
 
+    @property
+    def room(self) -> int:
+        """Samples at most: the start, every so many, and the last."""
+        return self.total // self.every + 2
+
     def next(self, done: int, budget: int, capacity: int) -> tuple[int, int]:
         """Samples and steps between them for the next call."""
         to_next = min(self.every - done % self.every, self.total - done)
@@ -95,83 +102,116 @@ def integrate(
     plan: Plan,
     *,
     sample: Callable[[Any, Any], Any],
+    finite: Mapping[str, int],
+    later: int,
     first_block: int = _FIRST_BLOCK,
     progress: bool | None,
+    signals: Signals,
 ) -> Samples:
-    """From `state`; `sample(state, t)` is `method.kept`, compiled. All numbers are float64 arrays
-    already, so that every run calls the same compiled program."""
+    """From `state`; `sample(state, t)` is `method.kept`, compiled. `finite`: numbers of a sample that must be finite,
+    by name, with their places in it. `later`: how many more numbers a sample of one member takes when its dataset is
+    made, for the guard of memory. All numbers are float64 arrays already, so that every run calls the same
+    compiled program."""
     first = np.asarray(sample(state, 0.0))
+    for name, place in finite.items():
+        numbers(f"the {name} at the start", first[place])
     h, total = plan.step, plan.total
-    saved, capacity = _Saved(plan, first.shape), capacity_for(first.shape)
-    saved.keep(0, first)
+    saved, capacity = _Saved(plan, first.shape, finite, later), capacity_for(first.shape)
+    saved.count, _ = saved.put(np.zeros(1, int), first[None])
     began = time.perf_counter()
     failure: dict[str, Any] = {}
     status, iterations, worst, done = Status.OK, 0, 0.0, 0
     budget = first_block
-    fresh = True
     program: Any = None
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
+                if signals.came is not None:
+                    status = Status.INTERRUPTED
+                    break
                 count, stride = plan.next(done, budget, capacity)
                 clock = time.perf_counter()
+                signals.waiting = True
                 if program is None:  # users' functions stay as they were, to the end of the run
                     program = run_block.prepared(method, system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(1))
                 block = jax.block_until_ready(
                     program(system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
                 )
+                signals.waiting = False
                 spent = time.perf_counter() - clock
                 now, iterated, worst_now, ok = jax.device_get((block.done, block.iterations, block.worst, block.ok))
-                taken = int(now) - done
-                saved.take(block, done, taken, stride)
-                state, done = block.state, done + taken
-                iterations, worst = iterations + int(iterated), max(worst, float(worst_now))
+                taken, iterated, worst_now = int(now) - done, int(iterated), float(worst_now)
+                filled, bad = saved.take(block, done, taken, stride)
+                # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
+                saved.count, state, done, iterations = filled, block.state, done + taken, iterations + iterated
+                worst, fresh = max(worst, worst_now), not signals.keeping
+                signals.keep()
                 bar.advance(done)
-                if not ok.all():
-                    status, failure = _failure(block, done, h)
+                if bad or not ok.all():
+                    status, failure = (Status.NOT_FINITE, bad) if bad else _failure(block, done, h)
                     break
                 if not fresh:  # the first call may have compiled
                     budget = max(1, int(taken * min(8.0, _BLOCK_SECONDS / max(spent, 1e-6))))
-                fresh = False
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        if done and saved.counts[-1] != done:
-            saved.keep(done, np.asarray(sample(state, done * h)))
+        except KeyboardInterrupt:  # a second signal while waiting, or a handler of the user's own
+            status, signals.waiting = Status.INTERRUPTED, False
+            signals.came = signals.came or signal.SIGINT
+        if saved.counts[saved.count - 1] < done and "what" not in failure:
+            saved.count, bad = saved.put(np.array([done]), np.asarray(sample(state, done * h))[None])
+            status, failure = (Status.NOT_FINITE, bad) if bad else (status, failure)
     seconds = time.perf_counter() - began
-    return Samples(
-        np.array(saved.counts), saved.rows(), status, seconds, iterations / max(done, 1), worst, failure
-    )  # fmt: skip
+    return Samples(*saved.kept(), status, seconds, iterations / max(done, 1), worst, failure)
+
+
+def bytes_needed(plan: Plan, shape: tuple[int, ...], later: int) -> int:
+    """What a run takes at most, to its dataset and a saved .nc: samples, their counts, two blocks on their way."""
+    row, members = math.prod(shape), math.prod(shape[1:])
+    return 8 * (plan.room * (row + 1 + later * members) + 2 * capacity_for(shape) * row)
 
 
 class _Saved:
     """The samples so far, in arrays that grow no larger than what will be saved."""
 
-    def __init__(self, plan: Plan, shape: tuple[int, ...]) -> None:
-        self.every = plan.every
-        room = plan.total // plan.every + 2
-        size = 8 * room * math.prod(shape)
+    def __init__(self, plan: Plan, shape: tuple[int, ...], finite: Mapping[str, int], later: int) -> None:
+        self.plan, self.finite = plan, finite
+        room, size = plan.room, bytes_needed(plan, shape, later)
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
-                f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB and this machine has "
-                f"{memory / 2**30:.3g}; save fewer with a larger `every`"
+                f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
+                f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
             )
         self.values = np.empty((room, *shape))
-        self.counts: list[int] = []
+        self.counts = np.empty(room, int)
+        self.count = 0
 
-    def keep(self, count: int, row: np.ndarray) -> None:
-        self.values[len(self.counts)] = row
-        self.counts.append(count)
-
-    def take(self, block: Block, before: int, taken: int, stride: int) -> None:
+    def take(self, block: Block, before: int, taken: int, stride: int) -> tuple[int, dict[str, Any]]:
+        """The samples of a block put behind those that count."""
+        if (before + stride) % self.plan.every:
+            return self.count, {}
         whole_samples = taken // stride
-        if (before + stride) % self.every:
-            return
-        first = len(self.counts)
-        self.values[first : first + whole_samples] = np.asarray(block.samples)[:whole_samples]
-        self.counts += [before + stride * (j + 1) for j in range(whole_samples)]
+        return self.put(before + stride * np.arange(1, whole_samples + 1), np.asarray(block.samples)[:whole_samples])
 
-    def rows(self) -> np.ndarray:
-        return self.values[: len(self.counts)]
+    def put(self, counts: np.ndarray, rows: np.ndarray) -> tuple[int, dict[str, Any]]:
+        """How many samples count with these, up to the first that is not finite; and what is wrong with that one."""
+        end = self.count + len(rows)
+        self.counts[self.count : end], self.values[self.count : end] = counts, rows
+        for i in np.flatnonzero(~np.isfinite(rows[:, list(self.finite.values())].reshape(len(rows), -1)).all(axis=1)):
+            return self.count + int(i), self._bad(int(counts[i]), rows[i])
+        return end, {}
+
+    def _bad(self, count: int, row: np.ndarray) -> dict[str, Any]:
+        what = next(name for name, place in self.finite.items() if not np.isfinite(row[place]).all())
+        values = row[self.finite[what]]
+        bad = ~np.isfinite(values)
+        return {
+            "step": count,
+            "t": count * self.plan.step,
+            "what": what,
+            "value": float(values[bad].flat[0]),
+            "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
+        }
+
+    def kept(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.counts[: self.count], self.values[: self.count]
 
 
 def as_arrays(tree: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode._notices import warn
 from polhode._programs import stored
+from polhode._signals import Signals
 from polhode.algebra import Quaternion, Vec3
 from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
 from polhode.mechanics.checks import numbers
@@ -18,6 +19,9 @@ from polhode.mechanics.loads import Load
 from polhode.methods import Method
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
+LATER = 25  # numbers a sample takes in a dataset and on the way to it; measured 22 to 25
+_AT_A_TIME = 4096  # samples
+_ENERGIES = {"kinetic energy": 7, "potential energy": 8}  # their places in `Method.kept`
 _GIVEN = "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces"
 
 
@@ -25,24 +29,28 @@ _GIVEN = "called for one body, with R as an array of shape (3, 3) and omega of s
 class Trajectory(Samples):
     """Samples of a run in the user's body frame, and how the run went."""
 
-    state: State | Any = None  # components of shape (samples, *batch)
+    @property
+    def state(self) -> State:
+        """Components of shape (samples, *batch)."""
+        return _state_of(self.values)
 
     @property
     def kinetic(self) -> np.ndarray:
-        return self.values[:, 7]
+        return self.values[:, _ENERGIES["kinetic energy"]]
 
     @property
     def potential(self) -> np.ndarray:
-        return self.values[:, 8]
+        return self.values[:, _ENERGIES["potential energy"]]
 
 
 def rotate(
-    body: RigidBody, load: Load | None, start: State, method: Method, plan: Plan, *, progress: bool | None
-) -> Trajectory:
+    body: RigidBody, load: Load | None, start: State, method: Method, plan: Plan, *, progress: bool | None,
+    signals: Signals,
+) -> Trajectory:  # fmt: skip
     shape = np.broadcast_shapes(*map(np.shape, jax.tree.leaves(start)))
     if 0 in shape:
         raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
-    start = jax.tree.map(lambda x: np.broadcast_to(np.asarray(x, dtype=float), shape), start)
+    start = jax.tree.map(lambda x: np.broadcast_to(x, shape), as_arrays(start))
     with failures_named("the load", _GIVEN):
         now = None if load is None else load.traced(shape)  # what its functions read may have changed
     system = as_arrays(System.of(body, now).principal)
@@ -56,10 +64,26 @@ def rotate(
     def sample(state: State, t: Any) -> Any:
         return _probe(method, system, state, t)[2]
 
-    samples = integrate(method, system, state, plan, sample=sample, progress=progress)
-    columns = np.moveaxis(samples.values, 1, 0)
-    kept = from_principal(body, State(Quaternion(*columns[:4]), Vec3(*columns[4:7])))
-    return Trajectory(**samples.__dict__, state=kept)
+    samples = integrate(
+        method, system, state, plan, sample=sample, finite=_ENERGIES, later=LATER, progress=progress, signals=signals
+    )
+    if body.axes is not None:
+        _turn_in_place(body, samples.values)
+    return Trajectory(**samples.__dict__)
+
+
+def _state_of(values: np.ndarray) -> State:
+    columns = np.moveaxis(values, 1, 0)
+    return State(Quaternion(*columns[:4]), Vec3(*columns[4:7]))
+
+
+def _turn_in_place(body: RigidBody, values: np.ndarray) -> None:
+    """Samples in principal axes into the user's body frame, some at a time: a copy of all would double the memory."""
+    for first in range(0, len(values), _AT_A_TIME):
+        rows = values[first : first + _AT_A_TIME]
+        state = from_principal(body, _state_of(rows))
+        for place, column in enumerate((*state.attitude, *state.momentum)):
+            rows[:, place] = column
 
 
 def _warn_of_twist(system: System, state: State) -> None:

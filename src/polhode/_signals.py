@@ -1,0 +1,100 @@
+"""Ctrl-C (SIGINT) and SIGTERM while something is computed: noted, and looked at where stopping loses nothing.
+
+Python raises KeyboardInterrupt wherever it happens to be, in the middle of JAX too, where it may get lost; and
+SIGTERM ends a program without a word. So both are taken over while a run is under way, and given back after.
+What the user ignores, or handles alone, stays as it is; so does everything in threads other than the main one.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+_open: list[Signals] = []  # at most one
+
+
+class Signals:
+    """What has come, and what is to be done when more comes.
+
+    Until there is something to keep, SIGINT raises KeyboardInterrupt at once and SIGTERM is left alone, so that it
+    ends even a compilation. From then on both are noted only, for the loop to look at between its blocks; a
+    second one raises where the loop waits for a block."""
+
+    def __init__(self) -> None:
+        self.came: int | None = None  # the first signal
+        self.keeping = False  # whether there is something to keep
+        self.waiting = False  # for a block; a KeyboardInterrupt raised here is caught, and loses that block alone
+        self._before: dict[int, Any] = {}  # the handlers that were there
+
+    def keep(self) -> None:
+        """From here on there is something to keep."""
+        import multiprocessing
+
+        self.keeping = True
+        if multiprocessing.parent_process() is None:  # a pool ends its workers by SIGTERM: nobody is there to be told
+            self.take(signal.SIGTERM, signal.SIG_DFL)
+
+    def take(self, signum: int, default: Any) -> None:
+        """Note this signal, if it would do what it does by default."""
+        if signum not in self._before and signal.getsignal(signum) is default:
+            self._before[signum] = default
+            signal.signal(signum, self.note)
+
+    def note(self, signum: int, frame: Any) -> None:
+        again = self.came is not None
+        self.came = self.came or signum
+        if not self.keeping or (again and self.waiting):
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> Signals:
+        self.keeping = True  # nothing raises in here, nor in `__exit__`: handlers would stay behind
+        self.take(signal.SIGINT, signal.default_int_handler)
+        _open.append(self)
+        self.keeping = False
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """An error on top of a signal is a KeyboardInterrupt: no handler of errors then goes on with the next run."""
+        self.keeping, self.waiting = True, False
+        _open.clear()
+        for signum in reversed(self._before):  # SIGINT last: it may raise as soon as it is given back
+            signal.signal(signum, self._before[signum])
+        if self.came is not None and isinstance(error, Exception):
+            raise KeyboardInterrupt from error
+
+
+class _Shared:
+    """The signals of the command line, in one of its runs."""
+
+    def __enter__(self) -> Signals:
+        _open[0].keeping = False
+        return _open[0]
+
+    def __exit__(self, *_: object) -> None:
+        _open[0].waiting = False
+
+
+class _Elsewhere(Signals):
+    """In a thread that no signal comes to."""
+
+    def take(self, signum: int, default: Any) -> None:
+        pass
+
+    def __enter__(self) -> Signals:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def in_main_thread() -> bool:
+    """Signals are handled there alone."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def watched() -> Signals | _Shared:
+    """For the length of one run."""
+    if not in_main_thread():
+        return _Elsewhere()
+    return _Shared() if _open else Signals()

@@ -1,0 +1,108 @@
+"""A run whose energies are not finite is not OK, though every step of it was solved."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.mechanics import InputError
+from polhode.mechanics.expressions import PotentialFormula
+from polhode.problems import problem_of
+from polhode.simulation import Status, StepError, driver
+
+BODY = ph.RigidBody((1, 2, 3))
+LOG = ph.Potential(PotentialFormula.parse("0.001*log(R33)"))  # its torque stays finite where R33 is negative
+START = ph.State.of(attitude=ph.exp((0.5, 0, 0)), omega=(1, 0.1, 0))
+
+FILE = """
+[body]
+inertia = [1, 2, 3]
+[start]
+attitude = { exp = [0.5, 0, 0] }
+omega = [1, 0.1, 0]
+[load]
+potential = "0.001*log(R33)"
+[run]
+step = 0.01
+until = 3
+"""
+
+
+def test_an_energy_that_is_not_finite_is_an_error_that_names_it() -> None:
+    with pytest.raises(
+        StepError,
+        match=r"imidm: the potential energy is nan at t = 1.07 \(step 107\); .*up to t = 1.06 are kept.*log",
+    ) as e:
+        ph.simulate(BODY, LOG, START, step=0.01, until=3)
+    run = e.value.run
+    assert run.trajectory.status is Status.NOT_FINITE
+    assert not run.ok
+    assert run.steps == 106
+    assert len(run.t) == 107
+    assert np.isfinite(run.energy).all()
+    assert run.attitude[-1, 2, 2] > 0
+
+
+def test_the_sample_at_the_end_is_looked_at_too() -> None:
+    with pytest.raises(StepError, match=r"nan at t = 1.5 \(step 150\); the samples up to t = 1 are kept") as e:
+        ph.simulate(BODY, LOG, START, step=0.01, steps=150, every=100)
+    assert e.value.run.trajectory.steps.tolist() == [0, 100]
+
+
+def test_only_saved_samples_are_judged_and_in_the_first_blocks_as_in_later_ones() -> None:
+    once = ph.Potential(lambda R, t: jnp.where(abs(t - 300.0) < 0.004, jnp.inf, 0.0) * jnp.ones_like(R[2, 2]))
+    with pytest.raises(StepError, match=r"potential energy is inf at t = 300 \(step 30000\)"):
+        ph.simulate(BODY, once, START, step=0.01, steps=40_000)
+    assert ph.simulate(BODY, once, START, step=0.01, steps=40_000, every=7).ok
+
+
+def test_a_batch_names_its_members() -> None:
+    start = ph.State.of(attitude=ph.exp((0.5, 0, 0)), omega=[[1, 0.1, 0], [0, 0, 0.1], [1, 0.1, 0]])
+    with pytest.raises(StepError, match=r"\(step 107; members \[\[0\], \[2\]\] of the batch\)") as e:
+        ph.simulate(BODY, LOG, start, step=0.01, until=3)
+    assert e.value.run.energy.shape == (107, 3)
+
+
+def test_the_command_line_exits_1_and_keeps_the_samples(polhode: Any) -> None:
+    Path("log.toml").write_text(FILE)
+    code, out, err = polhode("run", "log.toml", "--out", "log.nc")
+    assert code == 1
+    assert "(stopped)" in out
+    assert "nan" not in out
+    assert "the potential energy is nan at t = 1.07" in err
+    assert ph.load("log.nc").attrs["status"] == "NOT_FINITE"
+    assert ph.load("log.nc").sizes["t"] == 107
+
+
+@pytest.mark.parametrize(("name", "says"), [("potential", "the potential energy is"), ("gap", "the gap is")])
+def test_energies_and_residuals_of_systems(name: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = problem_of("pendulum").system()
+    place = ph.multibody.multibody_method_of("three-field").layout(system)[name][0]
+    really = driver.run_block
+
+    def prepared(*arguments: Any) -> Any:
+        program = really.prepared(*arguments)
+
+        def spoilt(*numbers: Any) -> Any:
+            block = program(*numbers)
+            samples = np.array(block.samples)
+            samples[5, place] = np.nan
+            return replace(block, samples=samples)
+
+        return spoilt
+
+    monkeypatch.setattr(driver, "run_block", SimpleNamespace(prepared=prepared))
+    with pytest.raises(StepError, match=rf"{says} nan at t = 0.06 \(step 6\); the samples up to t = 0.05") as e:
+        ph.simulate(system, step=0.01, steps=20)
+    assert e.value.run.steps == 5
+
+
+def test_a_system_whose_energy_is_not_finite_at_the_start_is_refused() -> None:
+    body = ph.multibody.Body("a", mass=1.0, inertia=(1, 1, 1), velocity=(1e200, 0, 0))
+    with pytest.raises(InputError, match="the kinetic energy at the start must be finite; got"):
+        ph.simulate(ph.multibody.System([body]), step=0.01, steps=1)
