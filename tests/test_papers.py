@@ -16,7 +16,7 @@ from polhode.papers.base import agreeing_digits
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
 from polhode.papers.three_field import PARTS as THREE_FIELD
-from polhode.papers.three_field_runs import METHODS, NEW, SIDE_BY_SIDE, track
+from polhode.papers.three_field_runs import METHODS, NEW, SIDE_BY_SIDE, STEP, track
 
 
 @pytest.mark.slow
@@ -59,8 +59,8 @@ def test_longer_part_of_three_field_at_a_tiny_size(part: Any, monkeypatch: pytes
         if name not in compiled:
             monkeypatch.setitem(METHODS, name, METHODS[NEW])
 
-    def disk(start: Any, until: float, **step: float) -> list[Any]:
-        m = track("rolling-disk", until=until, inclination=start.theta, q0=start.q, r0=start.r, **step)
+    def disk(start: Any, until: float, step: float = STEP) -> list[Any]:
+        m = track("rolling-disk", until=until, inclination=start.theta, q0=start.q, r0=start.r, step=step)
         return [m._replace(label="Exudyn, index 2")]
 
     def bicycle(speed: float, roll_rate: float, until: float) -> list[Any]:
