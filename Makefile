@@ -1,11 +1,12 @@
 # make papers   recompute the papers and write a report to build/papers
 # make test     lint, types and tests
-# Both make .venv first, with the versions of constraints.txt.
+# make test-lowest   tests with the lowest versions that pyproject.toml declares, in .venv-lowest
+# The others make .venv first, with the versions of constraints.txt.
 
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: papers test test-long lint bench clean
+.PHONY: papers test test-long test-lowest lint bench clean
 
 papers: .venv/installed
 	$(BIN)/polhode papers --out build/papers
@@ -16,6 +17,13 @@ test: .venv/installed lint
 
 test-long: .venv/installed
 	$(BIN)/python -m pytest -n 2 -m long
+
+# Each dependency is touched by one of these. Old versions of one use what new versions of another deprecate.
+LOWEST = house results cli cli_errors programs simulation expressions docs mechanics animation quotient \
+         multibody_solvers multibody_systems references
+test-lowest: .venv-lowest/installed
+	.venv-lowest/bin/python -m pytest -n 2 -m 'not slow and not long' \
+	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(LOWEST:%=tests/test_%.py)
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -32,5 +40,13 @@ bench: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
 	@touch $@
 
+.venv-lowest/installed: pyproject.toml tests/lowest.py
+	rm -rf .venv-lowest
+	$(PYTHON) -m venv .venv-lowest
+	$(PYTHON) tests/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint .venv-lowest/constraints.txt --editable '.[test]'
+	@touch $@
+
 clean:
-	rm -rf .venv build
+	rm -rf .venv .venv-lowest build

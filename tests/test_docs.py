@@ -1,6 +1,7 @@
 """What the README and CONTRIBUTING show runs as it stands there."""
 
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,16 @@ def test_contributing_method_keeps_its_claims() -> None:
     assert "polhode.claims(LieEuler())" in test
     for claim in ph.claims(names["LieEuler"]()):
         claim.check()
+
+
+def test_every_script_of_the_docs_draws_its_figures(tmp_path: Path) -> None:
+    """Each has `draw(folder, ...)`, with sizes, and `TINY`, sizes for here; together they draw all there is."""
+    for script in sorted((ROOT / "docs").glob("**/*.py")):
+        names = runpy.run_path(str(script))
+        names["draw"](tmp_path, **names["TINY"])
+    drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(drawn) == {path.name for path in (ROOT / "docs" / "figures").iterdir()}
+    assert all(content.startswith(b"\x89PNG") for content in drawn.values())
 
 
 def test_every_dependency_is_named_with_its_reason() -> None:

@@ -1,6 +1,8 @@
 """The papers: every check comes out as it should; the reference is what it says it is."""
 
+import ast
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +10,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from polhode.papers import PAPERS
+import polhode.papers
+from polhode.papers import PAPERS, Paper, Result
 from polhode.papers.base import agreeing_digits
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
 from polhode.papers.three_field import PARTS as THREE_FIELD
+from polhode.papers.three_field_runs import METHODS, NEW, SIDE_BY_SIDE, STEP, track
 
 
 @pytest.mark.slow
@@ -43,6 +47,48 @@ def test_part_of_three_field(part: Any) -> None:
     assert [check for check in checks if not check.ok] == []
     assert checks
     assert figures
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("three-field")
+@pytest.mark.parametrize("part", [part for part in THREE_FIELD if part.__name__ not in QUICK], ids=lambda p: p.__name__)
+def test_longer_part_of_three_field_at_a_tiny_size(part: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every line of it, by methods that other tests compile too, and with a peer. Whole: test_paper[three-field]."""
+    compiled = (NEW,) if part.__name__ == "bicycles" else SIDE_BY_SIDE
+    for name in METHODS:
+        if name not in compiled:
+            monkeypatch.setitem(METHODS, name, METHODS[NEW])
+
+    def disk(start: Any, until: float, step: float = STEP) -> list[Any]:
+        m = track("rolling-disk", until=until, inclination=start.theta, q0=start.q, r0=start.r, step=step)
+        return [m._replace(label="Exudyn, index 2")]
+
+    def bicycle(speed: float, roll_rate: float, until: float) -> list[Any]:
+        m = track("bicycle", until=until, speed=speed, roll_rate=roll_rate)
+        return [m._replace(label="Exudyn, index 2")]
+
+    module = sys.modules[part.__module__]
+    name, peers = ("bicycle_peers", bicycle) if hasattr(module, "bicycle_peers") else ("disk_peers", disk)
+    monkeypatch.setattr(module, name, peers)
+    checks, figures = part(lambda said: None, until=0.1)
+    assert any("Exudyn, index 2" in check.claim + check.computed for check in checks)
+    page = write_report({Paper("tiny", "Tiny", part): Result(checks, figures)}, tmp_path).read_text()
+    assert page.count("<figure") == len(figures) >= 1
+
+
+def test_no_item_of_a_paper_is_left_out() -> None:
+    """What returns checks or figures is called: test_paper then runs it, since it runs every paper."""
+    items, named = {}, set()
+    for path in Path(polhode.papers.__path__[0]).glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        named |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.returns:
+                returned = {part.id for part in ast.walk(node.returns) if isinstance(part, ast.Name)}
+                if returned & {"Check", "PaperFigure", "Parts", "Result"}:
+                    items[node.name] = path.name
+    assert len(items) > 30
+    assert {name: path for name, path in items.items() if name not in named} == {}
 
 
 def test_digits() -> None:
@@ -82,7 +128,7 @@ def test_reference_against_mpmath() -> None:
 def test_papers_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Exit 1 when a check that should agree does not; JSON and nothing else on stdout."""
     import polhode.cli.papers as command
-    from polhode.papers import Check, Paper, Result
+    from polhode.papers import Check
 
     good = Check("T1", "a number", "1.5", "1.5", True, digits=2)
     fake = {

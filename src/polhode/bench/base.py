@@ -1,9 +1,12 @@
-"""What a benchmark is: a name, a target where there is one, and a function that measures."""
+"""What a benchmark is: a name, a function that measures, and how little of it shows that it still runs."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +24,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Benchmark:
+    """`measure()` is the benchmark; `measure(**tiny)` goes the same way in a few seconds, for the tests."""
+
     name: str
     title: str
-    measure: Callable[[], list[Row]]
+    measure: Callable[..., list[Row]]
+    tiny: Mapping[str, Any]
 
 
 def best_of(repeats: int, run: Callable[[], Any]) -> float:
@@ -34,3 +40,18 @@ def best_of(repeats: int, run: Callable[[], Any]) -> float:
         run()
         times.append(time.perf_counter() - began)
     return min(times)
+
+
+def python(*arguments: str, **environment: str) -> str:
+    """What a fresh Python process prints; why it failed, if it did."""
+    done = subprocess.run(
+        [sys.executable, *arguments], env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"python {' '.join(arguments)}\nended with {done.returncode}:\n{done.stderr}")
+    return done.stdout
+
+
+def with_cache(folder: str) -> dict[str, str]:
+    """The environment of a process that keeps its compiled programs in `folder`."""
+    return {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}

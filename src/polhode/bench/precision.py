@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,18 @@ from polhode.papers.reference import reference
 from polhode.problems import problem_of
 
 UNTIL = 10.0
+CASES = (  # method, step, how many times faster than scipy it is to be
+    ("imidm", 1e-3, 10.0),
+    ("imidm", 4e-3, 10.0),
+    ("mk-rk4", 1e-3, None),
+    ("mk-gauss2", 1e-3, None),
+    ("nystrom4-dmv10", 2e-2, 100.0),
+    ("rkn6-dmv10", 2e-2, None),
+)
+TINY = {"until": 0.1, "cases": CASES[:2], "tolerances": (1e-6, 1e-12)}
 
 
-def scipy_solution(tolerance: float) -> np.ndarray:
+def scipy_solution(tolerance: float, until: float) -> np.ndarray:
     """R at the end of the heavy top, as a user of scipy would write it."""
     from scipy.integrate import solve_ivp
 
@@ -37,7 +47,7 @@ def scipy_solution(tolerance: float) -> np.ndarray:
         )
 
     y0 = np.array([*start.attitude, 0.0, 0.0, 50.0], dtype=float)
-    y = solve_ivp(slope, (0, UNTIL), y0, method="DOP853", rtol=tolerance, atol=tolerance).y[:4, -1]
+    y = solve_ivp(slope, (0, until), y0, method="DOP853", rtol=tolerance, atol=tolerance).y[:4, -1]
     w, x, yy, z = y / np.linalg.norm(y)
     return np.array(
         [
@@ -48,22 +58,18 @@ def scipy_solution(tolerance: float) -> np.ndarray:
     )
 
 
-def measure() -> list[Row]:
+def measure(
+    until: float = UNTIL,
+    cases: Sequence[tuple[str, float, float | None]] = CASES,
+    tolerances: Sequence[float] = tuple(10.0 ** np.arange(-3, -13, -0.5)),
+) -> list[Row]:
     setup = problem_of("heavy-top").setup()
     start = setup.start
-    exact = reference((5.0, 5.0, 1.0), 20.0, tuple(map(float, start.attitude)), (0.0, 0.0, 50.0), UNTIL).attitude
-    tolerances = 10.0 ** np.arange(-3, -13, -0.5)
-    peers = [(np.abs(scipy_solution(tol) - exact).max(), tol) for tol in tolerances]
+    exact = reference((5.0, 5.0, 1.0), 20.0, tuple(map(float, start.attitude)), (0.0, 0.0, 50.0), until).attitude
+    peers = [(np.abs(scipy_solution(tol, until) - exact).max(), tol) for tol in tolerances]
     rows = []
-    for name, step, wanted in (
-        ("imidm", 1e-3, 10.0),
-        ("imidm", 4e-3, 10.0),
-        ("mk-rk4", 1e-3, None),
-        ("mk-gauss2", 1e-3, None),
-        ("nystrom4-dmv10", 2e-2, 100.0),
-        ("rkn6-dmv10", 2e-2, None),
-    ):
-        n = round(UNTIL / step)
+    for name, step, wanted in cases:
+        n = round(until / step)
 
         def run(name: str = name, step: float = step, n: int = n) -> Any:
             return simulate(setup.body, setup.load, setup.start, method=name, step=step, steps=n, every=n)
@@ -74,7 +80,7 @@ def measure() -> list[Row]:
         if tolerance is None:
             rows.append(Row(f"{name}, h = {step:g}", f"error {error:.1e}, {seconds:.4f} s; DOP853 never gets there"))
             continue
-        peer = best_of(3, lambda tolerance=tolerance: scipy_solution(tolerance))  # type: ignore[misc]
+        peer = best_of(3, lambda tolerance=tolerance: scipy_solution(tolerance, until))  # type: ignore[misc]
         ratio = peer / seconds
         rows.append(
             Row(

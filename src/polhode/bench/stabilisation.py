@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from polhode.api import simulate
@@ -20,14 +22,15 @@ METHODS: dict[str, MultibodyMethod] = {
     "as written": ThreeFieldLiteral(),
     "MM-DAE": MMDAE(),
 }
+TINY = {"problem": "pendulum", "until": 0.1, "names": ("both levels, no work (default)", "MM-DAE")}
 
 
-def measure() -> list[Row]:
-    system = problem_of("bicycle").system(speed=4.6, roll_rate=0.5)
+def measure(problem: str = "bicycle", until: float = 20.0, names: Iterable[str] = tuple(METHODS)) -> list[Row]:
+    system = problem_of(problem).system()
     rows = []
-    for name, method in METHODS.items():
+    for name in names:
         try:
-            run = simulate(system, method=method, step=0.01, until=20.0, every=10)
+            run = simulate(system, method=METHODS[name], step=0.01, until=until, every=10)
             ending = ""
         except StepError as error:
             run, ending = error.run, f", stopped at t = {error.run.t[-1]:.3g} s"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Iterable
 
-from polhode.bench.base import Row
+from polhode.bench.base import Row, best_of, python, with_cache
 
+TINY = {"methods": ("imidm",), "repeats": 1}
 _FIRST = """
 import time, sys
 import polhode as ph
@@ -22,20 +20,13 @@ print(time.perf_counter() - began)
 """
 
 
-def _process(arguments: list[str], cache: str) -> tuple[float, str]:
-    """Seconds of a whole process, and what it printed."""
-    began = time.perf_counter()
-    env = {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}
-    done = subprocess.run([sys.executable, *arguments], env=env, check=True, capture_output=True, text=True)
-    return time.perf_counter() - began, done.stdout
-
-
-def measure() -> list[Row]:
+def measure(methods: Iterable[str] = ("imidm", "swc1", "mk-gauss2"), repeats: int = 3) -> list[Row]:
     rows = []
-    for method in ("imidm", "swc1", "mk-gauss2"):
-        with tempfile.TemporaryDirectory() as cache:
-            first = float(_process(["-c", _FIRST, method], cache)[1])
-            again = min(_process(["-c", _FIRST, method], cache)[0] for _ in range(3))
+    for method in methods:
+        with tempfile.TemporaryDirectory() as folder:
+            cache = with_cache(folder)
+            first = float(python("-c", _FIRST, method, **cache))
+            again = best_of(repeats, lambda: python("-c", _FIRST, method, **cache))  # noqa: B023  (called at once)
         rows += [
             Row(f"{method}: first call, compilation included", f"{first:.2f} s", None, "under 3 s", first < 3),
             Row(
@@ -46,7 +37,6 @@ def measure() -> list[Row]:
                 again < 1.5,
             ),
         ]
-    with tempfile.TemporaryDirectory() as cache:
-        help_ = min(_process(["-m", "polhode", "--help"], cache)[0] for _ in range(5))
+    help_ = best_of(repeats, lambda: python("-m", "polhode", "--help"))
     rows.append(Row("polhode --help", f"{help_:.2f} s", None, "under 0.3 s", help_ < 0.3))
     return rows

@@ -2,91 +2,83 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
-import jax
-import numpy as np
-
 from polhode._startup import LOOP_OPTION
-from polhode.bench.base import Row, best_of
-from polhode.mechanics import System
-from polhode.methods import all_methods
+from polhode.api import simulate
+from polhode.bench.base import Row, python
+from polhode.methods import all_methods, method_of
 from polhode.problems import problem_of
-from polhode.simulation.loop import run_block
 
 STEPS = 100_000
+REPEATS = 5
 NATIVE = Path(__file__).parents[3] / "benchmarks" / "native" / "imidm.cpp"
+TINY = {"steps": 50, "repeats": 1, "methods": ("imidm", "em", "dmv")}  # em begins its state, dmv takes no load
+TINY_OPTION = {"steps": 50, "repeats": 1}
 
 
-def nanoseconds(method_name: str) -> float:
-    """Per step on the heavy top at h = 0.001, compilation not counted."""
+def nanoseconds(method: str, steps: int = STEPS, repeats: int = REPEATS) -> float:
+    """Per step of a run at h = 0.001, compilation not counted: the heavy top, without its weight where the method
+    takes no load."""
     setup = problem_of("heavy-top").setup()
-    arrays = lambda tree: jax.tree.map(lambda x: np.asarray(x, dtype=float), tree)  # noqa: E731
-    system, state = arrays(System.of(setup.body, setup.load)), arrays(setup.start.on(setup.body))
-    method = all_methods()[method_name]
-
-    def run() -> None:
-        jax.block_until_ready(run_block(method, system, state, np.int64(0), 0.0, 0.001, np.int64(1), np.int64(STEPS)))
-
-    run()
-    return best_of(5, run) / STEPS * 1e9
-
-
-def native_nanoseconds() -> float | None:
-    """The same of the C++ program; None without its source or a compiler."""
-    compiler = shutil.which("g++")
-    if compiler is None or not NATIVE.exists():
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "imidm"
-        subprocess.run([compiler, "-O3", "-march=native", str(NATIVE), "-o", str(program)], check=True)
-        times = [
-            float(
-                subprocess.run(
-                    [program, str(STEPS), "0.001"], check=True, capture_output=True, text=True
-                ).stdout.split()[0]
-            )
-            for _ in range(5)
-        ]
-    return min(times) / STEPS * 1e9
-
-
-def measure() -> list[Row]:
-    peer = native_nanoseconds()
-    rows = [
-        Row("C++, IMIDM", f"{peer:.0f} ns" if peer else "not measured: no g++, or no source beside the package", 1.0)
+    load = None if _free(method) else setup.load
+    runs = [
+        simulate(setup.body, load, setup.start, method=method, step=0.001, steps=steps, every=steps)
+        for _ in range(1 + repeats)
     ]
-    for name in ("imidm", *(n for n in all_methods() if n != "imidm")):
-        ns = nanoseconds(name)
+    return min(run.trajectory.seconds for run in runs[1:]) / steps * 1e9
+
+
+def _free(method: str) -> bool:
+    return method_of(method).traits.loads == "none"
+
+
+def native_nanoseconds(steps: int, repeats: int) -> float | str:
+    """The same of the C++ program; or why it was not measured."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return "not measured: no g++ here"
+    if not NATIVE.exists():
+        return "not measured: its source is not beside the package"
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "imidm")
+        build = [compiler, "-O3", "-march=native", str(NATIVE), "-o", program]
+        made = subprocess.run(build, capture_output=True, text=True, check=False)
+        if made.returncode:
+            return f"not measured: g++ failed: {made.stderr.strip().partition(chr(10))[0]}"
+        times = []
+        for _ in range(repeats):
+            done = subprocess.run([program, str(steps), "0.001"], capture_output=True, text=True, check=True)
+            times.append(float(done.stdout.split()[0]))
+    return min(times) / steps * 1e9
+
+
+def measure(steps: int = STEPS, repeats: int = REPEATS, methods: Iterable[str] | None = None) -> list[Row]:
+    native = native_nanoseconds(steps, repeats)
+    peer = native if isinstance(native, float) else None
+    rows = [Row("C++, IMIDM", f"{peer:.0f} ns", 1.0) if peer else Row("C++, IMIDM", str(native))]
+    for name in methods or ("imidm", *(n for n in all_methods() if n != "imidm")):
+        ns = nanoseconds(name, steps, repeats)
         ratio = ns / peer if peer else None
         target = "at most 1.5 of C++" if name == "imidm" else ""
-        rows.append(Row(name, f"{ns:.0f} ns", ratio, target, ratio <= 1.5 if ratio and target else None))
+        what = f"{name}, free body" if _free(name) else name
+        rows.append(Row(what, f"{ns:.0f} ns", ratio, target, ratio <= 1.5 if ratio and target else None))
     return rows
 
 
-def measure_option() -> list[Row]:
+def measure_option(steps: int = STEPS, repeats: int = REPEATS) -> list[Row]:
     """The same step with and without polhode's XLA option, each in a fresh process."""
-    code = "from polhode.bench.step import nanoseconds; print(nanoseconds('imidm'))"
-    times = {}
-    for label, limit in (("with the option", 1048576), ("XLA's default", 1024)):
-        flags = f"--xla_backend_extra_options={LOOP_OPTION}={limit}"
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "XLA_FLAGS": flags},
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        times[label] = float(done.stdout)
-    best = times["with the option"]
+    code = f"from polhode.bench.step import nanoseconds; print(nanoseconds('imidm', {steps}, {repeats}))"
+    times = [
+        float(python("-c", code, XLA_FLAGS=f"--xla_backend_extra_options={LOOP_OPTION}={limit}"))
+        for limit in (1048576, 1024)
+    ]
+    ours, default = times
     return [
-        Row(
-            label, f"{ns:.0f} ns", ns / best, "the option pays" if ns != best else "", ns > best if ns != best else None
-        )
-        for label, ns in times.items()
+        Row("with the option", f"{ours:.0f} ns", 1.0),
+        Row("XLA's default", f"{default:.0f} ns", default / ours, "the option pays", default > ours),
     ]

@@ -138,7 +138,7 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """The benchmarks, with peers measured in the same run."""
-    from polhode.bench import bench_command
+    from polhode.cli.bench import bench_command
 
     bench_command(names or [], as_json)
 

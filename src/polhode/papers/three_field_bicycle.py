@@ -15,7 +15,6 @@ from polhode.references.bicycle_parameters import Bicycle
 
 REGIMES = {(4.0, 0.05): "5.5e-04", (4.6, 0.5): "5.2e-04", (8.0, 0.05): "1.05e-05"}  # printed p_E, %
 EVERY = 5  # samples of a run to one of the reference
-UNTIL = 20.0
 WITHOUT_POSITIONS = {
     4.0: True,
     4.6: True,
@@ -27,15 +26,15 @@ _WHY = (
 )
 
 
-def bicycles(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigure]]:
+def bicycles(say: Callable[[str], None], until: float = 20.0) -> tuple[list[Check], list[PaperFigure]]:
     checks, figures = [], []
     for number, ((speed, roll_rate), printed) in zip((10, 11, 12), REGIMES.items(), strict=True):
         say(f"bicycle at {speed:g} m/s")
-        runs = {n: track("bicycle", n, until=UNTIL, speed=speed, roll_rate=roll_rate) for n in SIDE_BY_SIDE}
-        peers = bicycle_peers(speed, roll_rate, UNTIL)
+        runs = {n: track("bicycle", n, until=until, speed=speed, roll_rate=roll_rate) for n in SIDE_BY_SIDE}
+        peers = bicycle_peers(speed, roll_rate, until)
         exact = bicycle.motion(Bicycle(), bicycle.BicycleStart(speed, roll_rate), runs[NEW].t[::EVERY])
         checks += _checks(number, speed, printed, runs, peers, exact.coordinates["roll"])
-        checks += _dae(number, speed, roll_rate, runs, exact.coordinates["roll"])
+        checks += _dae(number, speed, roll_rate, until, runs, exact.coordinates["roll"])
         caption = (
             f"Roll rate {roll_rate:g} rad/s at the start; constant step of 0.01 s for all but IDA. {_WHY} {note()} "
             f"{ledger([*runs.values(), *peers])}"
@@ -69,10 +68,12 @@ def _checks(
     ]  # fmt: skip
 
 
-def _dae(number: int, speed: float, roll_rate: float, runs: dict[str, Track], roll: np.ndarray) -> list[Check]:
+def _dae(
+    number: int, speed: float, roll_rate: float, until: float, runs: dict[str, Track], roll: np.ndarray
+) -> list[Check]:
     """MM-DAE, and the same at half the step."""
     m, size = runs["MM-DAE"], float(np.abs(roll).max())
-    finer = track("bicycle", "MM-DAE", until=UNTIL, step=STEP / 2, speed=speed, roll_rate=roll_rate)
+    finer = track("bicycle", "MM-DAE", until=until, step=STEP / 2, speed=speed, roll_rate=roll_rate)
     off, less = m.off("roll", roll, EVERY), finer.off("roll", roll, 2 * EVERY)
     gaps = m.gap.max() / finer.gap.max()
     return [

@@ -17,18 +17,17 @@ SPINS = (-2.25, -1.5, -0.75)  # the first is legible in the paper, the others ar
 FAST, SLOW = SPINS[0], SPINS[-1]
 TILT = float(np.deg2rad(1.0))
 EVERY = 5  # samples of a run to one of the reference
-UNTIL = 10.0
 
 
-def disk_wobbling(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFigure]]:
+def disk_wobbling(say: Callable[[str], None], until: float = 10.0) -> tuple[list[Check], list[PaperFigure]]:
     say("wobbling disks")
-    runs = {r0: [track("rolling-disk", n, until=UNTIL, inclination=TILT, r0=r0) for n in SIDE_BY_SIDE] for r0 in SPINS}
+    runs = {r0: [track("rolling-disk", n, until=until, inclination=TILT, r0=r0) for n in SIDE_BY_SIDE] for r0 in SPINS}
     new = {r0: tracks[0] for r0, tracks in runs.items()}
-    peers = {r0: disk_peers(DiskStart(theta=TILT, r=r0), UNTIL) for r0 in SPINS}
+    peers = {r0: disk_peers(DiskStart(theta=TILT, r=r0), until) for r0 in SPINS}
     exact = {r0: motion(RollingDisk(), DiskStart(theta=TILT, r=r0), m.t[::EVERY]) for r0, m in new.items()}
     errors = {r0: m.off("theta", exact[r0].theta, EVERY) for r0, m in new.items()}
     ranges = {r0: float(np.ptp(m.values["theta"])) for r0, m in new.items()}
-    half = track("rolling-disk", until=UNTIL, inclination=TILT / 2, r0=FAST)
+    half = track("rolling-disk", until=until, inclination=TILT / 2, r0=FAST)
     curved = {name: _radius(m) for name, m in (("1°", new[FAST]), ("0.5°", half))}
     checks = [
         printed_digits("5.2", "the critical speed of rolling", "1.808", RollingDisk().critical_speed),
@@ -42,7 +41,7 @@ def disk_wobbling(say: Callable[[str], None]) -> tuple[list[Check], list[PaperFi
         Check("Fig. 5b", "the radius of the path grows as θ0 falls from 1° to 0.5°", "grows",
               ", ".join(f"{n}: {v:.1f} m" for n, v in curved.items()), curved["0.5°"] > 1.5 * curved["1°"]),
         *(check for r0 in SPINS[:2] for check in _beside(r0, peers[r0], new[r0], exact[r0])),
-        *_near_the_fall(peers[SLOW], errors[SLOW], exact[SLOW]),
+        *_near_the_fall(peers[SLOW], errors[SLOW], exact[SLOW], until),
     ]  # fmt: skip
     return checks, [_histories(new, runs, peers, exact), _paths(new, half, runs, peers, exact)]
 
@@ -53,14 +52,14 @@ def _beside(r0: float, peers: list[Track], new: Track, exact: DiskMotion) -> lis
                   new=new)  # fmt: skip
 
 
-def _near_the_fall(peers: list[Track], ours: float, exact: DiskMotion) -> list[Check]:
+def _near_the_fall(peers: list[Track], ours: float, exact: DiskMotion, until: float) -> list[Check]:
     """r0 = -0.75, where the disk all but lies down and turns up again."""
     if not peers:
         return []
     offs = {m.label: m.off("theta", exact.theta, EVERY) for m in peers}
     finer = {
         m.label: m.off("theta", exact.theta, 10 * EVERY)
-        for m in disk_peers(DiskStart(theta=TILT, r=SLOW), UNTIL, step=0.001)
+        for m in disk_peers(DiskStart(theta=TILT, r=SLOW), until, step=0.001)
         if m.label.startswith("Exudyn")
     }
     listed = ", ".join(f"{name}: {off:.1e} rad" for name, off in offs.items())
