@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,15 @@ def command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[
 
     def call(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["polhode", *arguments])
+        before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
         try:
             main()
             code = 0
         except SystemExit as end:
             code = int(end.code or 0)
+        finally:  # a command that is over ignores them
+            for signum, handler in before.items():
+                signal.signal(signum, handler)
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

@@ -14,6 +14,11 @@ from typing import Any
 _open: list[Signals] = []  # at most one
 
 
+def close() -> None:
+    """Nothing is watched any more."""
+    _open.clear()
+
+
 class Signals:
     """What has come, and what is to be done when more comes.
 
@@ -57,7 +62,7 @@ class Signals:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         """An error on top of a signal is a KeyboardInterrupt: no handler of errors then goes on with the next run."""
         self.keeping, self.waiting = True, False
-        _open.clear()
+        close()
         for signum in reversed(self._before):  # SIGINT last: it may raise as soon as it is given back
             signal.signal(signum, self._before[signum])
         if self.came is not None and isinstance(error, Exception):

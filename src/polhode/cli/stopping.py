@@ -42,9 +42,11 @@ class Stopping(_signals.Signals):
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        for signum in self._before:  # Python takes a while to end, with nothing left to be interrupted
+            signal.signal(signum, signal.SIG_IGN)
         signal.set_wakeup_fd(self._fd)
         self._mouth.close()  # ends the thread
-        super().__exit__(None, None, None)
+        _signals.close()
         if self.came is not None and not isinstance(error, Exception):
             raise SystemExit(128 + self.came)
 
