@@ -37,7 +37,7 @@ def test_run_a_file_with_json_as_designed(polhode: Any) -> None:
     assert err == ""
     (record,) = json.loads(out)
     assert set(record) == {
-        "method", "step", "steps", "seconds", "final", "energy", "spatial_momentum", "iterations", "ok",
+        "method", "step", "steps", "seconds", "final", "energy", "spatial_momentum", "conserved", "iterations", "ok",
     }  # fmt: skip
     assert set(record["final"]) == {"t", "attitude", "momentum", "omega", "observables"}
     assert record["method"] == "imidm"

@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode.cli.output import print_json
 from polhode.cli.stopping import NOTHING, stopping, tell
-from polhode.cli.systems import show_systems
+from polhode.cli.systems import SECONDS, dashes, drift, show_systems
 from polhode.cli.tables import say, show_table
 from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
@@ -187,7 +187,7 @@ def _show(case: Case, runs: list[Any]) -> None:
                 f"{s['step']:g}",
                 f"{s['steps']:,}",
                 f"{s['energy']['start']:.10g}",
-                f"{s['energy']['drift']:.2e}",
+                drift(run, "energy", s["energy"]["drift"]),
                 *_kept(run, s),
                 f"{s['iterations']:.2f}",
                 f"{s['seconds']:.3g}",
@@ -195,18 +195,19 @@ def _show(case: Case, runs: list[Any]) -> None:
         )
     headings = ("method", "step", "steps", "energy at start", "energy drift", *kept, "iterations", "seconds")
     show_table(headings, rows, title=title)
-    of_what = "of the energy, and of Π1 and Π2 as a vector (a load changes them)"
+    of_what = "of the energy, and of Π1 and Π2 as a vector"
     if not twistless:
-        of_what = (
-            "of the energy, of the spatial momentum as a vector (a torque changes it) and of its vertical component"
-        )
-    say(f"Drifts are the largest relative deviation over the saved samples: {of_what}. Seconds include compilation.")
+        of_what = "of the energy, of the spatial momentum as a vector and of its vertical component"
+    say(f"Drifts are the largest relative deviation over the saved samples: {of_what}. {dashes(rows)}{SECONDS}")
 
 
 def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
     if run.body.twist_axis is not None:
-        return f"{s['nonholonomic_momentum']['drift']:.2e}", f"{np.abs(run.observables['twist_rate'].values).max():.2e}"
-    return f"{s['spatial_momentum']['drift']:.2e}", f"{run.drift(run.spatial_momentum[..., 2]):.2e}"
+        turning = f"{np.abs(run.observables['twist_rate'].values).max():.2e}"
+        return drift(run, "nonholonomic_momentum", s["nonholonomic_momentum"]["drift"]), turning
+    vertical = run.drift(run.spatial_momentum[..., 2])
+    whole = drift(run, "spatial_momentum", s["spatial_momentum"]["drift"])
+    return whole, drift(run, "vertical_momentum", vertical)
 
 
 @contextmanager

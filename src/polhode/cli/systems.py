@@ -6,6 +6,9 @@ from typing import Any
 
 from polhode.cli.tables import say, show_table
 
+NONE = "–"
+SECONDS = "Seconds include compilation."
+
 
 def show_systems(title: str, runs: list[Any]) -> None:
     """How well the motion was kept, and the observables at the end."""
@@ -20,7 +23,7 @@ def show_systems(title: str, runs: list[Any]) -> None:
                 f"{s['step']:g}",
                 f"{s['steps']:,}" + (f" ({s['halvings']} halved)" if s["halvings"] else ""),
                 f"{s['energy']['start']:.10g}",
-                f"{s['energy']['drift']:.2e}",
+                drift(run, "energy", s["energy"]["drift"]),
                 f"{s['constraints']['slip']:.1e}",
                 f"{s['constraints']['gap']:.1e}",
                 f"{s['iterations']:.2f}",
@@ -34,5 +37,15 @@ def show_systems(title: str, runs: list[Any]) -> None:
         show_table(("method", "step", *names), ends, title=f"At t = {runs[0].t[-1]:g} s")
     say(
         "Energy drift is the largest relative deviation over the saved samples; slip and gap are the largest residuals "
-        "of rolling rows (m/s, rad/s) and of joints and contacts (m, rad). Seconds include compilation."
+        f"of rolling rows (m/s, rad/s) and of joints and contacts (m, rad). {dashes(kept)}{SECONDS}"
     )
+
+
+def drift(run: Any, name: str, value: float) -> str:
+    """How far a quantity went that the motion conserves; how far another goes says nothing of the method."""
+    return f"{value:.2e}" if name in run.conserved else NONE
+
+
+def dashes(rows: list[Any]) -> str:
+    """What they mean, where there are any."""
+    return "A dash: not conserved, as the load changes it. " if any(NONE in row for row in rows) else ""

@@ -173,6 +173,7 @@ class Run(Sendable):
             },
             "spatial_momentum": {"drift": self.drift(self.spatial_momentum)},
             **momenta,
+            "conserved": list(self.conserved),
             "iterations": self.trajectory.iterations,
             "ok": self.ok,
         }

@@ -210,6 +210,7 @@ class SystemRun(Sendable):
             },
             "spatial_momentum": {"drift": self.drift(self.angular_momentum)},
             "constraints": {"slip": float(self.slip.max()), "gap": float(self.gap.max())},
+            "conserved": list(self.conserved),
             "halvings": self.halvings,
             "iterations": self.trajectory.iterations,
             "ok": self.ok,
