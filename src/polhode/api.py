@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from typing import Any, overload
 
+import jax
+
 from polhode._signals import Signals, watched
 from polhode.mechanics import InputError, RigidBody, Start, State
 from polhode.mechanics.checks import double_precision
@@ -63,6 +65,7 @@ def simulate(
     KeyboardInterrupt, once there are steps to keep. The `run` of both holds everything up to there.
     """
     double_precision()
+    _outside_of_transformations(body, load, start)
     with watched() as signals:
         run = _moved(body, load, start, method, Plan.of(step, until, steps, every), progress, recipe, signals)
     status = run.trajectory.status
@@ -72,6 +75,14 @@ def simulate(
     if failed:
         raise StepError(failed, run)
     return run
+
+
+def _outside_of_transformations(*given: Any) -> None:
+    if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given)):
+        raise InputError(
+            "simulate runs by itself, not inside of jit, vmap or grad; there, call method.step(system, state, t, h) in "
+            "a loop of your own (README: Inside your own JAX program)"
+        )
 
 
 def _moved(

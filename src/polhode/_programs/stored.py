@@ -70,7 +70,7 @@ class Stored:
         leaves, tree = jax.tree.flatten(numbers)
         flat = _Flat(self._fn, static, tree)
         if not all(map(_plain, leaves)):  # part of what the user transforms
-            call = self._jit(flat)
+            call = jax.jit(flat)  # which takes no options inside of another
             return lambda *numbers: flat.result(call(*jax.tree.leaves(numbers)))
         leaves = _arrays(leaves)
         try:
