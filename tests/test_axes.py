@@ -30,6 +30,24 @@ def test_a_step_is_the_one_that_simulate_takes(name: str) -> None:
     assert float(system.kinetic(began.momentum)) == pytest.approx(run.kinetic[0], rel=1e-14)
 
 
+class Doubled:
+    """Not a method by itself."""
+
+    def kinetic_energy(self, system: Any, state: Any) -> Any:
+        return state.momentum.scale(state.momentum).dot(ph.Vec3(*(1.0 / m for m in system.moments)))
+
+
+class WithMixin(Doubled, ph.methods.IMIDM):
+    name = "with-mixin"
+
+
+def test_what_a_method_has_from_beside_is_in_principal_axes_too() -> None:
+    system, state = ph.System.of(BODY, GRAVITY), START.on(BODY)
+    assert float(WithMixin().kinetic_energy(system, state)) == pytest.approx(
+        2.0 * float(system.kinetic(state.momentum))
+    )
+
+
 def test_quantities_of_a_system_are_in_the_users_axes() -> None:
     system, state = ph.System.of(BODY, GRAVITY), START.on(BODY)
     omega = np.array([1.0, 2.0, 0.5])

@@ -38,6 +38,14 @@ class Weight:
         return self.g * R[2, 2]
 
 
+def up(x: Any) -> Any:
+    return g * x
+
+
+def down(x: Any) -> Any:
+    return -g * x
+
+
 WEIGHT = Weight()
 CHANGING = {
     "global": of_a_global,
@@ -45,6 +53,9 @@ CHANGING = {
     "bound method": WEIGHT.method,
     "array in place": lambda R: jnp.asarray(table)[1] * R[2, 2],
     "array as a literal": lambda R: table[1] * R[2, 2],
+    "branch of a cond": lambda R: jax.lax.cond(R[2, 2] > -5.0, up, down, R[2, 2]),
+    "body of a loop": lambda R: jax.lax.fori_loop(0, 1, lambda i, x: up(x), R[2, 2]),
+    "function inside of jit": lambda R: jax.jit(up)(R[2, 2]),
     "inside jnp.where": lambda R: jnp.where(R[2, 2] > 5.0, 0.0, g * R[2, 2]),
 }
 
@@ -60,7 +71,10 @@ def test_of_one_body(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         run = ph.simulate(TOP, load, START, step=0.01, steps=3)
         found.append(float(run.energy[0]))
     assert found == pytest.approx([KINETIC + value * COS for value in (10.0, 20.0, 40.0)])
-    assert len(run_block._known) == programs  # the last two runs compiled nothing
+    # The last two runs compiled nothing; but a number inside of a function inside of another is part of the program.
+    assert len(run_block._known) == programs + (
+        name in ("branch of a cond", "body of a loop", "function inside of jit")
+    )
 
 
 def test_a_closure_made_again_compiles_nothing() -> None:
@@ -201,6 +215,56 @@ class Level(mb.Constraint):
 
     def phi(self, view: mb.View) -> Any:
         return [self.scale * view.position(self.body)[self.along] - self.value]
+
+
+axes = [0, 0]
+
+
+@pytest.mark.xdist_group("block")
+def test_rows_that_no_longer_follow_from_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [mb.Holonomic(lambda view, i=i: view.position(1)[axes[i]], f"row {i}") for i in (0, 1)]
+    still = mb.Body("still", 1.0, (1.0, 1.0, 1.0))
+    body = mb.Body("block", 1.0, (0.1, 0.2, 0.3), velocity=(0.0, 0.0, 1.0))
+    push = mb.Force("block", lambda view: jnp.array([0.0, 5.0, 0.0]) + view.position(0))
+    system = mb.System(
+        [still, body], forces=[push], constraints=rows, observables={"z": lambda view: view.position(1)[2]}
+    )
+    assert system.redundant == (1,)
+    monkeypatch.setitem(globals(), "axes", [0, 1])
+    run = ph.simulate(system, step=0.01, steps=10)
+    assert run.positions[-1, 1] == pytest.approx([0.0, 0.0, 0.1], abs=1e-12)  # bodies by their number in the system
+    assert run.observables["z"].values[-1] == pytest.approx(0.1)
+
+
+@tree
+class Slide(mb.Constraint):
+    """A user's constraint that makes something of its name."""
+
+    name: Fixed[str]
+    body: Fixed[str]
+    holonomic = 1
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+    def phi(self, view: mb.View) -> Any:
+        return [view.position(self.body)["xyz".index(self.name)]]
+
+
+def test_constraints_of_one_class_that_differ_in_their_name() -> None:
+    body = mb.Body("block", 1.0, (0.1, 0.2, 0.3))
+    system = mb.System([body], constraints=[Slide("x", "block"), Slide("y", "block")])
+    assert len(system.groups) == 2
+    assert system.redundant == ()
+
+
+def test_a_class_that_jax_cannot_take_apart_is_said() -> None:
+    class Plain(mb.Constraint):
+        name, bodies, holonomic = "plain", ("block",), 1
+
+    with pytest.raises(ph.InputError, match=r"JAX cannot take apart.*tree"):
+        mb.System([mb.Body("block", 1.0, (0.1, 0.2, 0.3))], constraints=[Plain()])
 
 
 @pytest.mark.xdist_group("block")

@@ -205,3 +205,23 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "Commands" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_steps_that_are_nearly_alike_are_told_apart(polhode: Any) -> None:
+    _, out, _ = polhode("run", "heavy-top", "--until", "0.02", "--step", "0.01", "--step", "0.0100000001")
+    assert "0.0100000001" in out
+
+
+def test_a_picture_that_cannot_be_drawn_leaves_the_one_before(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("top.svg").write_text("before", encoding="utf-8")
+
+    def full(self: Any, path: Any = None, **_: Any) -> None:
+        Path(path).write_text("cut", encoding="utf-8")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("polhode.results.plots.Plots.__call__", full)
+    code, _, err = polhode("run", "heavy-top", "--until", "0.01", "--plot", "top.svg")
+    assert code == 1
+    assert "'top.svg' was not drawn: No space left" in err
+    assert [p.name for p in Path().iterdir()] == ["top.svg"]
+    assert Path("top.svg").read_text(encoding="utf-8") == "before"

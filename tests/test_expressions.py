@@ -156,3 +156,19 @@ def test_any_text_is_either_read_or_refused(text: str) -> None:
 def test_agrees_with_python_where_both_can(text: str) -> None:
     ours = float(Expression.parse(text, NAMES)({"x": 1.25, "y": -0.5}))
     assert ours == pytest.approx(eval(text, {"x": 1.25, "y": -0.5, "cos": math.cos}), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("text", ["1e-200*1e-200*R33", "1e-200/1e200", "R33*exp(-800)", "1e-160**2*R11"])
+def test_constants_that_vanish_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a constant is too small"):
+        PotentialFormula.parse(text)
+
+
+def test_constants_that_are_zero_are_not() -> None:
+    assert Expression.parse("0*R33 + (1 - 1)*5 + 0/3", ("R33",))({"R33": 2.0}) == 0.0
+
+
+def test_long_products_are_refused() -> None:
+    PotentialFormula.parse("*".join(["R11"] * 50))
+    with pytest.raises(InputError, match="more than 50 factors; write powers"):
+        PotentialFormula.parse("*".join(["R11"] * 51))

@@ -189,3 +189,11 @@ def test_simulate_says_what_a_system_needs() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert ph.simulate(system, step=0.1, steps=1).ok
+
+
+def test_a_unit_that_looks_like_a_date(tmp_path: Path) -> None:
+    body = ph.multibody.Body("a", 1.0, (1.0, 1.0, 1.0), velocity=(1, 0, 0))
+    age = (lambda view: view.position("a")[0], "hours since 2000-01-01")
+    run = ph.simulate(ph.multibody.System([body], observables={"age": age}), step=0.01, steps=2)
+    for ending in ("nc", "zarr", "csv"):
+        assert ph.load(run.save(tmp_path / f"run.{ending}")).age.values == pytest.approx(run.observables["age"].values)

@@ -1,16 +1,18 @@
 """Programs: users' functions by what they compute, and compiled programs kept from process to process."""
 
-from polhode._programs.names import NamelessError, same_everywhere
+from polhode._programs.names import NamelessError, is_from, same_everywhere
 from polhode._programs.stored import Stored, forget, has_64_bits, stored
-from polhode._programs.traced import Program, Traced, trace_number, traced
+from polhode._programs.traced import Program, Traced, anew, trace_number, traced
 
 __all__ = [
     "NamelessError",
     "Program",
     "Stored",
     "Traced",
+    "anew",
     "forget",
     "has_64_bits",
+    "is_from",
     "same_everywhere",
     "stored",
     "trace_number",

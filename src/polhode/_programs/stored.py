@@ -23,6 +23,7 @@ from jax import export
 
 from polhode._programs import files
 from polhode._programs.names import NamelessError, add, add_tree
+from polhode._programs.traced import anew
 from polhode._startup import private
 
 config: Any = jax.config
@@ -112,7 +113,8 @@ class Stored:
 
     def _anew(self, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
         """Traced now, compiled if it never came out like this before."""
-        lowered = self._jit(flat).trace(*leaves).lower()
+        with anew():
+            lowered = self._jit(flat).trace(*leaves).lower()
         text = lowered.as_text()
         shapes = [(x.shape, str(x.dtype)) for x in leaves]  # those too that the text does without
         name = hashlib.sha256(f"{shapes} {text}".encode()).hexdigest()

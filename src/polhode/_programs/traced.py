@@ -25,9 +25,19 @@ _DERIVATIVES = 3  # of a function with rules of its own for them: as many as a s
 _numbers = counting(1)
 
 
+# JAX remembers what came out of functions inside of others (branches of `lax.cond`, bodies of loops, `jax.jit`) by
+# who they are, unless this has changed.
+_context = jax.make_user_context(0)
+
+
 def trace_number() -> int:
     """Of what is being traced: a number of its own whenever it is asked for."""
     return next(_numbers)
+
+
+def anew() -> Any:
+    """A context in which JAX traces everything anew, functions inside of functions too."""
+    return _context(trace_number())
 
 
 class Program:
@@ -108,7 +118,8 @@ def traced(fn: Callable[..., Any], *args: Any) -> tuple[Program, tuple[Any, ...]
         values, out = jax.tree.flatten(fn(*jax.tree.unflatten(tree, leaves)))
         return values
 
-    closed = jax.make_jaxpr(flat)(*shapes)
+    with anew():
+        closed = jax.make_jaxpr(flat)(*shapes)
     jaxpr, captured = _hoisted(closed.jaxpr, list(closed.consts))
     digest = _Digest()
     digest.jaxpr(jaxpr)

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra.scalars import Scalar
-from polhode.algebra.vectors import Mat3, Vec3
+from polhode.algebra.vectors import Mat3, Vec3, stack
 
 _INDEX_3, _INDEX_9 = np.arange(3), np.arange(9).reshape(3, 3)
 
@@ -30,7 +30,7 @@ def as_array(value: Vec3 | Mat3) -> ArrayVec3 | ArrayMat3:
 def _known(value: Any) -> Any:
     """Vectors, matrices and single numbers in components; any other operand as a JAX array."""
     if isinstance(value, _ArrayLike):
-        return value
+        return type(value)(*value.entries)
     if isinstance(value, Vec3 | Mat3):
         return as_array(value)
     if np.isscalar(value):
@@ -62,6 +62,15 @@ def _compared(op: Callable[[Any, Any], Any]) -> Any:
 
 def _assembled(value: Any) -> Any:
     return value.__jax_array__() if isinstance(value, _ArrayLike) else value
+
+
+def _numbers(*entries: Any) -> tuple[Any, ...]:
+    """One each. A derivative by a vector as a whole has vectors in its place, of which rows and columns are unclear."""
+    if any(np.ndim(x) for x in entries):
+        raise TypeError(
+            "a derivative by R or omega is not an array; take it by jax.numpy.asarray(R) or jax.numpy.asarray(omega)"
+        )
+    return entries
 
 
 class _ArrayLike:
@@ -157,7 +166,14 @@ class ArrayVec3(_ArrayLike, Vec3):
 
     @property
     def entries(self) -> tuple[Scalar, ...]:
-        return self.x, self.y, self.z
+        return _numbers(self.x, self.y, self.z)
+
+    def __iter__(self) -> Any:
+        return iter(self.entries)
+
+    @property
+    def array(self) -> Any:
+        return stack(list(self.entries))
 
     def scale(self, other: Any) -> Any:
         return self * other
@@ -182,7 +198,9 @@ class ArrayMat3(_ArrayLike, Mat3):
     ndim = 2
     _index = _INDEX_9
 
-    entries = Mat3.entries
+    @property
+    def entries(self) -> tuple[Scalar, ...]:
+        return _numbers(*Mat3.entries.fget(self))  # type: ignore[attr-defined]
 
     def __iter__(self) -> Any:
         return iter(self.row(i) for i in range(3))

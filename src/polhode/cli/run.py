@@ -21,6 +21,7 @@ from polhode.inputs import Case, case_of
 from polhode.mechanics import InputError
 from polhode.mechanics.checks import number, shown
 from polhode.results.run import Run
+from polhode.results.style import exactly
 from polhode.results.system_run import SystemRun
 from polhode.simulation import Interrupted, StepError
 
@@ -132,10 +133,8 @@ def names_of(out: Path, chosen: list[tuple[Any, float]]) -> list[Path]:
     names: list[Path] = []
     taken: set[str] = set()
     for method, step in chosen:
-        short = f"{step:g}"
-        number = short if float(short) == step else repr(float(step))
         called = re.sub(r"[^\w.+-]", "_", method.name)
-        stem = f"{out.stem}-{called}-{number}"
+        stem = f"{out.stem}-{called}-{exactly(step)}"
         endings = ("", *(f"-{n}" for n in range(2, len(chosen) + 1)))
         name = next(n for n in (f"{stem}{e}{out.suffix}" for e in endings) if n.casefold() not in taken)
         taken.add(name.casefold())
@@ -157,6 +156,14 @@ def _save(run: Run | SystemRun, place: Path, saved: list[Path], errors: list[str
 
 
 def _draw(case: Case, runs: list[Any], plot: Path) -> None:
+    """Beside its place, then moved there: a picture that cannot be written leaves the one before."""
+    with tempfile.TemporaryDirectory(dir=plot.absolute().parent, prefix=".polhode-") as folder:
+        part = Path(folder) / plot.name
+        _drawn(case, runs, part)
+        part.replace(plot)
+
+
+def _drawn(case: Case, runs: list[Any], plot: Path) -> None:
     if plot.suffix == ANIMATION:
         runs[-1].animate(plot, title=case.name)
     elif len(runs) == 1:
@@ -184,7 +191,7 @@ def _show(case: Case, runs: list[Any]) -> None:
         rows.append(
             (
                 s["method"] + ("" if s["ok"] else " (stopped)"),
-                f"{s['step']:g}",
+                exactly(s["step"]),
                 f"{s['steps']:,}",
                 f"{s['energy']['start']:.10g}",
                 drift(run, "energy", s["energy"]["drift"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from polhode.cli.tables import say, show_table
+from polhode.results.style import exactly
 
 NONE = "–"
 SECONDS = "Seconds include compilation."
@@ -20,7 +21,7 @@ def show_systems(title: str, runs: list[Any]) -> None:
         kept.append(
             (
                 name,
-                f"{s['step']:g}",
+                exactly(s["step"]),
                 f"{s['steps']:,}" + (f" ({s['halvings']} halved)" if s["halvings"] else ""),
                 f"{s['energy']['start']:.10g}",
                 drift(run, "energy", s["energy"]["drift"]),
@@ -30,7 +31,7 @@ def show_systems(title: str, runs: list[Any]) -> None:
                 f"{s['seconds']:.3g}",
             )
         )
-        ends.append((name, f"{s['step']:g}", *(f"{s['final']['observables'][n]:.9g}" for n in names)))
+        ends.append((name, exactly(s["step"]), *(f"{s['final']['observables'][n]:.9g}" for n in names)))
     headings = ("method", "step", "steps", "energy at start", "energy drift", "slip", "gap", "iterations", "seconds")
     show_table(headings, kept, title=title)
     if names:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polhode._notices import warn
 from polhode.mechanics import InputError
 from polhode.methods.described import made
 from polhode.methods.imported import imported
@@ -53,9 +53,7 @@ def read_recipe(path: Path, *, trust: bool) -> tuple[dict[str, Any], SavedMethod
     run = recipe.get("run")
     data = run.pop("method", None) if isinstance(run, dict) else None
     if changed := differences(attributes.get("environment")):
-        warnings.warn(
-            f"{source}: run again, the last bits of its numbers may differ: {'; '.join(changed)}", stacklevel=3
-        )
+        warn(f"{source}: run again, the last bits of its numbers may differ: {'; '.join(changed)}")
     if data is None:
         return recipe, None
     if not isinstance(data, str | dict):

@@ -19,7 +19,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from polhode.algebra import Mat3, Vec3
-from polhode.mechanics.checks import DECIMAL, InputError, decimal, nearest
+from polhode.mechanics.checks import DECIMAL, SMALLEST, InputError, decimal, nearest
 
 _FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., float], int]] = {
     "sqrt": (jnp.sqrt, math.sqrt, 1),
@@ -41,6 +41,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 _TOKEN = re.compile(rf"\s*(?:(?P<number>{DECIMAL})|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<op>\*\*|[-+*/(),]))")
 _DEPTH = 100
+_FACTORS = 50  # of one product, whose derivatives have as many terms
 _LENGTH = 10_000
 
 # A formula as a list of steps for a stack: a number, a symbol, or what takes the last one or two values off it. Flat,
@@ -178,18 +179,21 @@ class _Parser:
         """Makes `a` the steps of the operation on both; folded if both are numbers, so that overflow shows at once."""
         x, y = a[0], b[0]
         if len(a) == len(b) == 1 and isinstance(x, float) and isinstance(y, float):
-            a[0] = self.number(lambda: _OPERATORS[op](x, y), position)
+            a[0] = self.number(lambda: _OPERATORS[op](x, y), position, vanishes=op not in "+-" and x != 0)
         else:
             a += b
             a.append(op)
 
-    def number(self, compute: Callable[[], Any], position: int) -> float:
+    def number(self, compute: Callable[[], Any], position: int, *, vanishes: bool = False) -> float:
+        """A constant; `vanishes`: 0 could only come from a number too small."""
         try:
             value = compute()
         except (OverflowError, ZeroDivisionError, ValueError) as error:
             raise self.error(position, f"a constant cannot be computed ({error})") from None
         if isinstance(value, complex) or not math.isfinite(value):
             raise self.error(position, f"a constant is not a finite real number ({value})")
+        if 0 < abs(value) < SMALLEST or (value == 0 and vanishes):
+            raise self.error(position, f"a constant is too small: below {SMALLEST:.2g} it loses digits or becomes 0")
         return float(value)
 
     def sum(self) -> list[float | str]:
@@ -203,8 +207,13 @@ class _Parser:
         return steps
 
     def product(self) -> list[float | str]:
-        steps = self.sign()
+        steps, factors = self.sign(), 1
         while op := self.accept("*", "/"):
+            factors += 1
+            if factors > _FACTORS:
+                raise self.error(
+                    self.tokens[self.i][2], f"a product has more than {_FACTORS} factors; write powers, as in R11**9"
+                )
             self.join(op, steps, self.sign(), self.tokens[self.i - 1][2])
         return steps
 
@@ -260,7 +269,7 @@ class _Parser:
         if len(arguments) != count:
             raise self.error(position, f"{name} takes {count} argument{'s' * (count > 1)}; got {len(arguments)}")
         if all(len(a) == 1 and isinstance(a[0], float) for a in arguments):
-            return [self.number(lambda: on_numbers(*(a[0] for a in arguments)), position)]
+            return [self.number(lambda: on_numbers(*(a[0] for a in arguments)), position, vanishes=name == "exp")]
         return [*(step for a in arguments for step in a), name]
 
 

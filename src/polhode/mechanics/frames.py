@@ -15,6 +15,7 @@ import jax.numpy as jnp
 
 from polhode.algebra import Mat3, Scalar, Vec3
 from polhode.algebra.sphere import split
+from polhode.mechanics.checks import InputError
 from polhode.mechanics.system import System
 
 
@@ -73,6 +74,8 @@ def director_rate(system: System, t: Scalar, state: DirectorMotion) -> DirectorM
 
     Six rows of orthonormality and, for the non-twisting body, one of w∥ = 0. Dense, 15 or 16 unknowns.
     """
+    if system.axes is not None:
+        raise InputError("director_rate is in principal axes: give system.principal, and directors along these axes")
     R, V = state.frame.array, state.velocity.array
     half = 0.5 * (system.moments.x + system.moments.y + system.moments.z)
     E = half - system.moments.array

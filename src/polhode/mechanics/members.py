@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import jax
@@ -28,16 +29,15 @@ def for_each_member(
     if shape == ():
         return fn(*values, **parameters)
     values = jax.tree.map(lambda x: x if np.ndim(x) == 0 else jnp.broadcast_to(x, shape), values)
-    one_each = [name for name, p in parameters.items() if _begins_with(shape, p)]
-    whole = partial(_mapped, fn, values, parameters, (), len(shape))
-    if not one_each:
-        return whole()
-    each = partial(_mapped, fn, values, parameters, one_each, len(shape))
-    if not _works(each):
-        return whole()
-    if not _works(whole):
-        return each()
-    names = " and ".join(repr(name) for name in one_each)
+    could_be = [name for name, p in parameters.items() if _begins_with(shape, p)]
+    ways = [names for n in range(len(could_be) + 1) for names in combinations(could_be, n)]
+    calls = [partial(_mapped, fn, values, parameters, names, len(shape)) for names in ways]
+    if len(calls) == 1:
+        return calls[0]()
+    working = [call for call in calls if _works(call)]
+    if len(working) <= 1:
+        return (working or calls)[0]()  # where none works, it says why
+    names = " and ".join(repr(name) for name in could_be)
     raise InputError(
         f"the parameter {names} could be one array for all, or one value for each member of this batch of shape "
         f"{shape}. If it is one array, write it into the function; if it has one value for each member, give the "

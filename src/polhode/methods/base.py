@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -68,6 +69,7 @@ def _from_any_axes(fn: Callable[..., Any]) -> Callable[..., Any]:
             return replace(found, state=from_principal(system, found.state))
         return from_principal(system, found) if isinstance(found, State) else found
 
+    call.for_principal_axes = fn  # type: ignore[attr-defined]
     return call
 
 
@@ -88,8 +90,9 @@ class Method(ABC):
         """What a method writes is for principal axes; who calls it may be in any."""
         super().__init_subclass__(**kwargs)
         for name in ("begin", "kinetic_energy", "step"):
-            if name in cls.__dict__:
-                setattr(cls, name, _from_any_axes(cls.__dict__[name]))
+            found = inspect.getattr_static(cls, name)  # of a class beside this one too
+            if found is not Method.__dict__[name] and not hasattr(found, "for_principal_axes"):
+                setattr(cls, name, _from_any_axes(found))
 
     @property
     def summary(self) -> str:

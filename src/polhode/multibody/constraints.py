@@ -101,7 +101,7 @@ class _FromFunction(Constraint):
 
         fn = self.fn if isinstance(self.fn, OfView) else rows
         shape = (self.holonomic + self.nonholonomic,)
-        return replaced(self, fn=OfView.of(self._what, fn, self.uses, self.parameters, shape))
+        return replaced(self, fn=OfView.of(self._what, fn, names, self.parameters, shape))
 
     @property
     def _what(self) -> str:

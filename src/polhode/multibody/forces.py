@@ -318,7 +318,7 @@ class Potential(Applied):
         return replaced(self, uses=uses)
 
     def traced(self, names: Sequence[str]) -> Applied:
-        return replaced(self, fn=OfView.of("a Potential", self.fn, self.uses, self.parameters, ()))
+        return replaced(self, fn=OfView.of("a Potential", self.fn, names, self.parameters, ()))
 
     def energy(self, view: View) -> Any:
         return jnp.asarray(self.fn(view, **self.parameters), dtype=float)

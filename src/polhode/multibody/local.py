@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._programs import same_everywhere, trace_number
+from polhode._programs import anew, same_everywhere, trace_number
 from polhode.algebra import Mat3, Vec3
 from polhode.multibody.view import Frame, View, frame_of
 from polhode.multibody.whole import whole
@@ -172,8 +172,10 @@ def _sum(Lam: Any, rows: list[Any]) -> Any:
 
 def over(group: Group, fn: Callable[..., Any], q: Pose, u: Motion, t: Any, *more: Any) -> Any:
     """fn(local, ...) of every constraint of a group, from the poses and motions of all bodies."""
-    number = 0 if same_everywhere(group.kind) else trace_number()
-    return _over(fn, group.bodies, number, group.kind, q, u, t, more)
+    if same_everywhere(group.kind):
+        return _over(fn, group.bodies, 0, group.kind, q, u, t, more)
+    with anew():
+        return _over(fn, group.bodies, trace_number(), group.kind, q, u, t, more)
 
 
 @whole(static_argnums=(0, 1, 2))  # traced once for each fn, however often it is asked for

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._programs import stored
+from polhode._programs import is_from, same_everywhere, stored
 from polhode.mechanics.checks import InputError, double_precision
 from polhode.mechanics.drawing import Plane
 from polhode.multibody import ties
@@ -110,6 +110,7 @@ class System:
         applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
         bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
         labels, holonomic, groups = _gather(bound, tuple(named))
+        _check_mapping("observable", observables)
         watched = {name: _with_unit(name, given) for name, given in (observables or {}).items()}
         _check_functions("observable", {name: fn for name, (fn, _) in watched.items()}, (), tuple(named))
         _check_functions("trace", traces, (3,), tuple(named))
@@ -132,9 +133,7 @@ class System:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        if groups:
-            A = matrix_of(self, _rows_at_start(self.bare()))
-            object.__setattr__(self, "redundant", tuple(dependent(weighted(A, self.masses, self.inertias))))
+        object.__setattr__(self, "redundant", _redundant(self.bare()))
 
     def bare(self, *, observed: bool = False) -> System:
         """Without what the motion does not depend on, so that a change of shapes, or, unless they are
@@ -144,7 +143,7 @@ class System:
             name: tuple(w.traced(self.names) for w in getattr(self, name)) if observed else ()
             for name in ("observables", "traces")
         }
-        return self.replaced(
+        bare = self.replaced(
             shapes=(),
             observable_units=(),
             ground=None,
@@ -153,6 +152,9 @@ class System:
             forces=tuple(f.traced(self.names) for f in self.forces),
             **watched,
         )
+        if all(same_everywhere(g.kind) for g in self.groups) or _is_traced(bare):
+            return bare
+        return bare.replaced(redundant=_redundant(bare))  # of rows as they are now
 
     def replaced(self, **changes: Any) -> System:
         """With other values of these fields, unchecked: for derivatives, `system.replaced(masses=masses)`."""
@@ -189,6 +191,18 @@ class System:
         return View(self.names, lambda i: frame_of(state.positions[i], R[i], u[i]), t)
 
 
+def _redundant(system: System) -> tuple[int, ...]:
+    """Rows that follow from those before them, where the bodies start."""
+    if not system.groups:
+        return ()
+    A = matrix_of(system, _rows_at_start(system))
+    return tuple(dependent(weighted(A, system.masses, system.inertias)))
+
+
+def _is_traced(system: System) -> bool:
+    return any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(system))
+
+
 @stored(briefly=True)
 def _rows_at_start(system: System) -> Any:
     return blocks_of(system, (system.start.positions, system.start.rotations), jnp.zeros(()))
@@ -205,11 +219,15 @@ def _with_unit(name: str, given: Any) -> tuple[Any, str]:
     return given
 
 
+def _check_mapping(what: str, given: Any) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{what}s must be a dictionary of names and functions of a view; got {given!r}")
+
+
 def _check_functions(
     what: str, given: Mapping[str, Any] | None, shape: tuple[int, ...], names: tuple[str, ...]
 ) -> None:
-    if given is not None and not isinstance(given, Mapping):
-        raise InputError(f"{what}s must be a dictionary of names and functions of a view; got {given!r}")
+    _check_mapping(what, given)
     for name, fn in (given or {}).items():
         if not callable(fn):
             raise InputError(f"{what} {name!r} must be a function of a view; got {fn!r}")
@@ -279,12 +297,20 @@ def _kind(c: Constraint) -> Any:
     """Two constraints with the same kind differ in numbers, names and bodies only: those that their fields a, b and
     body name. A function asks for bodies by their names, so it has a kind of its own."""
     tree: Any = jax.tree.structure(c)
+    if tree.node_data() is None:
+        raise InputError(
+            f"constraint {c.name!r} is of the class {type(c).__name__}, which JAX cannot take apart; decorate the class "
+            "with polhode.multibody.tree.tree"
+        )
     if any(callable(x) for x in tree.node_data()[1]):
         return (type(c), c.name)
     place = {GROUND: -1} | {name: i for i, name in enumerate(c.bodies)}
-    alike = {field: f"body {place[getattr(c, field)]}" for field in _BODIES if getattr(c, field, None) in place}
+    named = {field: getattr(c, field, None) for field in _BODIES}
+    alike = {field: f"body {place[n]}" for field, n in named.items() if isinstance(n, str) and n in place}
+    if is_from(type(c), "polhode"):  # a class of the user's may make something of its name
+        alike["name"] = ""
     unnamed = copy(c)
-    for field, value in {**alike, "name": ""}.items():
+    for field, value in alike.items():
         object.__setattr__(unnamed, field, value)
     return (type(c), jax.tree.structure(unnamed), tuple(np.shape(x) for x in jax.tree.leaves(c)))
 

@@ -160,7 +160,8 @@ class OfView(Traced):
             )
 
         def call(frames: list[Frame], t: Any, parameters: dict[str, Any]) -> Any:
-            return jnp.asarray(fn(View(uses, frames.__getitem__, t), **parameters), dtype=float)
+            seen = View(names, lambda i: frames[uses.index(names[i])], t)  # numbers count all bodies of the system
+            return jnp.asarray(fn(seen, **parameters), dtype=float)
 
         x = jax.ShapeDtypeStruct((), float)
         frame = Frame(Vec3(x, x, x), Mat3(*[x] * 9), Vec3(x, x, x), Vec3(x, x, x))

@@ -12,7 +12,7 @@ import numpy as np
 from polhode.results.panels import Panel, change, labelled, page, run_line
 from polhode.results.plots import tip_axes
 from polhode.results.run import Run
-from polhode.results.style import plain
+from polhode.results.style import exactly, plain
 from polhode.results.system_plots import draw_paths, draw_residual, moving, residuals
 from polhode.results.system_run import SystemRun
 
@@ -107,4 +107,4 @@ def _points(run: SystemRun) -> dict[str, np.ndarray]:
 
 
 def _names(runs: Sequence[Any]) -> list[str]:
-    return [f"{run.method.name}, h = {run.step:g} s" for run in runs]
+    return [f"{run.method.name}, h = {exactly(run.step)} s" for run in runs]

@@ -36,7 +36,7 @@ def write(dataset: xarray.Dataset, path: Path) -> None:
 
 def read(path: Path) -> xarray.Dataset:
     _check_seal(path)
-    dataset = xarray.load_dataset(path, engine="h5netcdf")
+    dataset = xarray.load_dataset(path, engine="h5netcdf", decode_times=False)  # a unit may look like a date
     attributes = {k: v.tolist() if isinstance(v, np.ndarray | np.generic) else v for k, v in dataset.attrs.items()}
     lists = json.loads(attributes.pop(_LISTS)) if _LISTS in attributes else _LISTS_BEFORE
     for name in lists:

@@ -18,7 +18,7 @@ def write(dataset: xarray.Dataset, path: Path) -> None:
 
 def read(path: Path) -> xarray.Dataset:
     with _quietly():
-        return xarray.load_dataset(path, engine="zarr")
+        return xarray.load_dataset(path, engine="zarr", decode_times=False)  # a unit may look like a date
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import errno
 import os
-import warnings
 from pathlib import Path
 
 import xarray
 
+from polhode._notices import warn
 from polhode.mechanics.checks import InputError, nearest
 from polhode.results import format_csv, format_netcdf, format_zarr
 from polhode.results.checksums import DamagedError, checked, with_checksums
@@ -127,10 +127,9 @@ def load(path: str | Path) -> xarray.Dataset:
                 raise
             continue  # it was replaced while it was read
         if dataset.attrs["format"] == FORMAT_BEFORE:
-            warnings.warn(
+            warn(
                 f"{str(path)!r} was saved by a polhode whose files had no checksums: were it damaged, nobody would "
-                "notice. To add them: polhode.results.save(polhode.load(path), path)",
-                stacklevel=2,
+                "notice. To add them: polhode.results.save(polhode.load(path), path)"
             )
         return dataset
     raise InputError(f"{str(path)!r} is being replaced all the time; try again when that has ended")

@@ -48,3 +48,9 @@ def house_style() -> Iterator[Any]:
 
     with matplotlib.rc_context({**_STYLE, "axes.prop_cycle": cycler(color=COLOURS)}):
         yield Figure
+
+
+def exactly(number: float) -> str:
+    """In a few digits, or in all of them where others would print alike."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(float(number))

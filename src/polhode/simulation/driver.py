@@ -194,7 +194,8 @@ class _Saved:
         """How many samples count with these, up to the first that is not finite; and what is wrong with that one."""
         end = self.count + len(rows)
         self.counts[self.count : end], self.values[self.count : end] = counts, rows
-        for i in np.flatnonzero(~np.isfinite(rows[:, list(self.finite.values())].reshape(len(rows), -1)).all(axis=1)):
+        judged = np.isfinite(rows[:, list(self.finite.values())])
+        for i in np.flatnonzero(~judged.all(axis=tuple(range(1, judged.ndim)))):
             return self.count + int(i), self._bad(int(counts[i]), rows[i])
         return end, {}
 
