@@ -299,8 +299,8 @@ def _kind(c: Constraint) -> Any:
     tree: Any = jax.tree.structure(c)
     if tree.node_data() is None:
         raise InputError(
-            f"constraint {c.name!r} is of the class {type(c).__name__}, which JAX cannot take apart; decorate the class "
-            "with polhode.multibody.tree.tree"
+            f"constraint {c.name!r} is of the class {type(c).__name__}, which JAX cannot take apart; decorate the "
+            "class with polhode.multibody.tree.tree"
         )
     if any(callable(x) for x in tree.node_data()[1]):
         return (type(c), c.name)
