@@ -189,9 +189,12 @@ class _Saved:
         """How many samples count with these, up to the first that is not finite; and what is wrong with that one."""
         end = self.count + len(rows)
         self.counts[self.count : end], self.values[self.count : end] = counts, rows
-        for i in np.flatnonzero(~np.isfinite(rows[:, list(self.finite.values())].reshape(len(rows), -1)).all(axis=1)):
-            return self.count + int(i), self._bad(int(counts[i]), rows[i])
-        return end, {}
+        judged = np.isfinite(rows[:, list(self.finite.values())])
+        good = judged.all(axis=tuple(range(1, judged.ndim)))
+        if good.all():
+            return end, {}
+        i = int(good.argmin())
+        return self.count + i, self._bad(int(counts[i]), rows[i])
 
     def _bad(self, count: int, row: np.ndarray) -> dict[str, Any]:
         what = next(name for name, place in self.finite.items() if not np.isfinite(row[place]).all())
