@@ -61,6 +61,13 @@ def test_only_saved_samples_are_judged_and_in_the_first_blocks_as_in_later_ones(
     assert ph.simulate(BODY, once, START, step=0.01, steps=40_000, every=7).ok
 
 
+def test_a_first_step_that_fails_leaves_the_start() -> None:
+    wall = ph.Torque(lambda t: (jnp.where(t > 0, jnp.nan, 0.0), 0.0, 0.0))
+    with pytest.raises(StepError, match="failed in step 1, from t = 0") as e:
+        ph.simulate(BODY, wall, START, step=0.01, steps=10)
+    assert e.value.run.trajectory.steps.tolist() == [0]
+
+
 def test_a_batch_names_its_members() -> None:
     start = ph.State.of(attitude=ph.exp((0.5, 0, 0)), omega=[[1, 0.1, 0], [0, 0, 0.1], [1, 0.1, 0]])
     with pytest.raises(StepError, match=r"\(step 107; members \[\[0\], \[2\]\] of the batch\)") as e:

@@ -195,9 +195,11 @@ class _Saved:
         end = self.count + len(rows)
         self.counts[self.count : end], self.values[self.count : end] = counts, rows
         judged = np.isfinite(rows[:, list(self.finite.values())])
-        for i in np.flatnonzero(~judged.all(axis=tuple(range(1, judged.ndim)))):
-            return self.count + int(i), self._bad(int(counts[i]), rows[i])
-        return end, {}
+        good = judged.all(axis=tuple(range(1, judged.ndim)))
+        if good.all():
+            return end, {}
+        i = int(good.argmin())
+        return self.count + i, self._bad(int(counts[i]), rows[i])
 
     def _bad(self, count: int, row: np.ndarray) -> dict[str, Any]:
         what = next(name for name, place in self.finite.items() if not np.isfinite(row[place]).all())
