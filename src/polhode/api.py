@@ -62,7 +62,8 @@ def simulate(
     is refused, and `multibody.consistent_start` is the way to ask for it.
 
     A step that fails, or an energy that is not finite, raises StepError; Ctrl-C and SIGTERM raise Interrupted, a
-    KeyboardInterrupt, once there are steps to keep. The `run` of both holds everything up to there.
+    KeyboardInterrupt, once there are steps to keep. The `run` of both holds everything up to there. A handler of
+    another's, asyncio's say, is left in place and does what it does.
     """
     double_precision()
     _outside_of_transformations(body, load, start)

@@ -115,6 +115,8 @@ def _check_names(dataset: xarray.Dataset, ending: str) -> None:
 
 def load(path: str | Path) -> xarray.Dataset:
     """A saved trajectory, as it was saved. A file that is missing, damaged or not polhode's is an InputError."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a saved run is loaded by its path, text that ends in {', '.join(ENDINGS)}; got {path!r}")
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise InputError(f"{str(path)!r} ends in none of {', '.join(ENDINGS)}")

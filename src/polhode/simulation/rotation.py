@@ -51,6 +51,12 @@ def rotate(
     if 0 in shape:
         raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
     start = jax.tree.map(lambda x: np.broadcast_to(x, shape), as_arrays(start))
+    unknown = [x for x in jax.tree.leaves(load) if isinstance(x, Load)]
+    if unknown:
+        raise InputError(
+            f"the load is of the class {type(unknown[0]).__name__}, which JAX cannot take apart; make it a dataclass "
+            "and register it with jax.tree_util.register_dataclass"
+        )
     with failures_named("the load", _GIVEN):
         now = None if load is None else load.traced(shape)  # what its functions read may have changed
     system = as_arrays(System.of(body, now).principal)
