@@ -152,7 +152,7 @@ def test_a_load_that_jax_cannot_take_apart_is_said() -> None:
     with pytest.raises(ph.InputError, match=r"class NotRegistered.*register_dataclass"):
         ph.simulate(TOP, NotRegistered(2.0), START, step=0.01, steps=3)
     with pytest.raises(ph.InputError, match="loaded by its path"):
-        ph.load(5)  # type: ignore[arg-type]
+        ph.load(5)
 
 
 def test_of_a_users_load(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,8 +151,8 @@ def _sentences(error: ValidationError) -> list[str]:
 
 
 _NEEDED = {
-    "greater_than_equal": "has more than 64 bits; write a smaller one, or, where a fraction may stand, with an exponent, as in 1e20",
-    "less_than": "has more than 64 bits; write a smaller one, or, where a fraction may stand, with an exponent, as in 1e20",
+    "greater_than_equal": "has more than 64 bits; write a smaller one, or, for what may be a fraction, 1e20",
+    "less_than": "has more than 64 bits; write a smaller one, or, for what may be a fraction, 1e20",
     "int_type": "a number is needed",
     "float_type": "a number is needed",
     "string_type": "text in quotes is needed",
