@@ -28,7 +28,7 @@ def random_system(seed: int, twisting: bool, load: Any) -> tuple[System, State]:
     body = (RigidBody if twisting else NonTwistingBody)(tensor)
     omega = rng.standard_normal(3) * (1, 1, twisting)
     start = ph.State.of(attitude=exp(rng.standard_normal(3)), omega=omega).on(body)
-    return System.of(body, load), to_principal(body, start)
+    return System.of(body, load).principal, to_principal(body, start)
 
 
 def rk4(rate: Callable[[Any, Any], Any], y: Any, n: int, until: float) -> Any:
