@@ -291,13 +291,22 @@ def test_a_callback_is_like_nothing_but_itself() -> None:
 
 
 def test_what_is_ours_has_a_name() -> None:
-    """All that is compiled, and every method but the one that calls back to Python."""
     for function in sys.modules["polhode._programs.stored"]._ALL:
         if function._fn.__module__.startswith("polhode"):
             names.add(hashlib.sha256(), function._fn)
     every: list[Any] = [*all_methods().values(), *mb.multibody_methods().values()]
     for method in every:
-        if method.name != "three-field-sparse":
-            names.add(hashlib.sha256(), method)
-    with pytest.raises(NamelessError):
-        names.add(hashlib.sha256(), mb.ThreeFieldSparse())
+        names.add(hashlib.sha256(), method)
+    assert [m.name for m in every if names.calls_back(m)] == ["three-field-sparse"]
+    assert names.calls_back(mb.Halving(mb.ThreeFieldSparse()))
+
+
+def test_what_calls_back_to_python_is_compiled_once_and_not_kept(folder: Path) -> None:
+    chain = problem_of("chain").system(bodies=1)
+    runs = []
+    for _ in range(2):
+        programs = len(loop.run_block._known)
+        runs.append(ph.simulate(chain, method="three-field-sparse", step=0.005, steps=2).positions)
+    assert len(loop.run_block._known) == programs
+    assert np.array_equal(*runs)
+    assert not any(path.name.startswith("run_block") for path in folder.iterdir())

@@ -22,7 +22,7 @@ import numpy as np
 from jax import export
 
 from polhode._programs import files
-from polhode._programs.names import NamelessError, add, add_tree
+from polhode._programs.names import NamelessError, add, add_tree, calls_back
 from polhode._programs.traced import anew
 from polhode._startup import private
 
@@ -80,15 +80,15 @@ class Stored:
             program = self._anew(flat, leaves)
         else:
             if name not in self._known:
-                self._known[name] = self._program(name, flat, leaves)
+                self._known[name] = self._program(name, flat, leaves, not any(map(calls_back, static)))
             program = self._known[name]
         return lambda *numbers: program(_arrays(jax.tree.leaves(numbers)))
 
     def _jit(self, fn: Callable[..., Any]) -> Any:
         return jax.jit(fn, compiler_options=self._options)
 
-    def _program(self, name: str, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
-        folder = _folder()
+    def _program(self, name: str, flat: _Flat, leaves: list[Any], on_disk: bool) -> Callable[..., Any]:
+        folder = _folder() if on_disk else None
         path = None if folder is None else folder / f"{self._fn.__name__}-{name}"
         found = None if path is None else files.read(path)
         if found is not None:
