@@ -101,10 +101,6 @@ class Traced:
         """With arguments like those it was traced with."""
         return self.program(list(self.captured), jax.tree.leaves(args))
 
-    def stacked(self) -> Any:
-        """As the only member of a group: each number with an axis in front."""
-        return self.made(self.program, tuple(np.asarray(c)[None] for c in self.captured), self.how)
-
 
 def traced(fn: Callable[..., Any], *args: Any) -> tuple[Program, tuple[Any, ...]]:
     """The program of fn, for arguments of these shapes (a pytree of numbers or ShapeDtypeStructs), and what
