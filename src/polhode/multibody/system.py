@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import is_from, same_everywhere, stored
-from polhode.mechanics.checks import InputError, double_precision
+from polhode.mechanics.checks import InputError, double_precision, positive
 from polhode.mechanics.drawing import Plane
 from polhode.multibody import ties
 from polhode.multibody.bodies import GROUND, Body
@@ -28,6 +28,8 @@ from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
 from polhode.multibody.tree import Code, Static, tree
 from polhode.multibody.view import OfView, View, bodies_used, frame_of
+
+TOLERANCE = 1e-8  # of constraints that follow from others
 
 _KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}
 
@@ -75,7 +77,9 @@ class System:
 
     `observables` and `traces` are functions of a view, by name, for results and pictures: a
     number each, alone or with its unit, `{"lean": (lean, "rad")}`, and a point (in space axes) to
-    follow. `ground` and `up` are for pictures only."""
+    follow. `ground` and `up` are for pictures only. `tolerance`: constraints that come this near to following from
+    others (relative, in the metric of kinetic energy), as those of a loop whose axes are not quite parallel, are
+    taken to follow from them, and may disagree by as much (of a length, or rad)."""
 
     names: Static[tuple[str, ...]]
     masses: Any  # (N,) kg
@@ -92,6 +96,7 @@ class System:
     shapes: Static[tuple[Any, ...]]
     ground: Static[Plane | None]  # for pictures
     up: Static[str]
+    tolerance: Static[float]
 
     def __init__(
         self,
@@ -103,6 +108,7 @@ class System:
         traces: Mapping[str, Callable[[View], Any]] | None = None,
         ground: Plane | None = None,
         up: str = "z",
+        tolerance: float = TOLERANCE,
     ) -> None:
         double_precision()
         bodies = _each("bodies", bodies, Body)
@@ -129,6 +135,7 @@ class System:
             "traces": tuple(Watched(name, fn, (3,)) for name, fn in (traces or {}).items()),
             "ground": ground,
             "up": up,
+            "tolerance": _tolerance(tolerance),
             "shapes": tuple(body.shape for body in bodies),
         }
         for name, value in values.items():
@@ -217,6 +224,13 @@ def _with_unit(name: str, given: Any) -> tuple[Any, str]:
             f'"1" where it has none; got {given!r}'
         )
     return given
+
+
+def _tolerance(given: Any) -> float:
+    positive("tolerance", given)
+    if not 1e-14 <= given <= 0.1:
+        raise InputError(f"tolerance must be between 1e-14 (round-off) and 0.1; got {given!r}")
+    return float(given)
 
 
 def _check_mapping(what: str, given: Any) -> None:
