@@ -76,11 +76,11 @@ def regular(system: System, q: Pose, t: Any) -> Any:
 
 def forces(system: System, q: Pose, u: Motion, t: Any, which: Sequence[bool] | None = None) -> Any:
     """f, (N, 6): force in space axes, torque in body axes; of all that is applied, or of `which`."""
-    view = View(system.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t)
+    view = View(system.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t, numbered=True)
     total = jnp.zeros((system.size, 6))
     for force in compress(system.forces, which) if which is not None else system.forces:
         if force.constant:
-            total = total + force.everywhere()
+            total = total + force.everywhere(system.masses)
             continue
         for body, (push, twist) in zip(force.bodies, force.loads(view), strict=True):
             total = total.at[system.names.index(body)].add(jnp.concatenate([push, twist]))

@@ -27,7 +27,10 @@ class Least:
         length = np.sqrt(A.multiply(MA).sum(axis=1))
         self.unit = 1.0 / np.where(length > 0, length, 1.0)
         self._lu = self._factored() if sparse else None
-        self._u, self._s = self._singular() if self._lu is None else (np.zeros((len(length), 0)), np.zeros(0))
+        self._u: np.ndarray = np.zeros((len(length), 0))
+        self._s: np.ndarray = np.zeros(0)
+        if self._lu is None:
+            self._u, self._s = self._singular()
         self._kept = self._s > cut
 
     def _factored(self) -> Any:

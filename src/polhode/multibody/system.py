@@ -20,6 +20,7 @@ from polhode._programs import is_from, same_everywhere, stored
 from polhode.mechanics.checks import InputError, double_precision, positive
 from polhode.mechanics.drawing import Plane
 from polhode.multibody import ties
+from polhode.multibody.affine import check_class
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.forces import Applied
@@ -52,6 +53,8 @@ class Group:
         """With users' functions as they are now."""
         one = jax.tree.map(lambda x: x[0], self.kind)
         known = one.traced(names)  # a function stands in a group of its own
+        if not is_from(type(one), "polhode"):
+            check_class(one)
         return self if known is one else replace(self, kind=jax.tree.map(lambda x: x[None], known))
 
 
@@ -195,7 +198,7 @@ class System:
         """What users' functions see of a state."""
         R = state.rotations
         u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
-        return View(self.names, lambda i: frame_of(state.positions[i], R[i], u[i]), t)
+        return View(self.names, lambda i: frame_of(state.positions[i], R[i], u[i]), t, numbered=True)
 
 
 def _redundant(system: System) -> tuple[int, ...]:

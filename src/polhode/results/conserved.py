@@ -74,7 +74,7 @@ def _moves(system: Any, t: Any, r: Any, R: Any) -> Any:
     potentials = [force for force in system.forces if isinstance(force, Potential)]
 
     def of_one(t: Any, r: Any, R: Any) -> Any:
-        view = lambda t: View(system.names, lambda i: frame_of(r[i], R[i], jnp.zeros(6)), t)  # noqa: E731
+        view = lambda t: View(system.names, lambda i: frame_of(r[i], R[i], jnp.zeros(6)), t, numbered=True)  # noqa: E731
         rates = [jax.grad(lambda t, force=force: force.energy(view(t)))(t) for force in potentials]
         return jnp.concatenate([jnp.array(rates), assembly.drift(system, (r, R), t)])
 

@@ -24,9 +24,12 @@ class Convergence:
 
     @property
     def order(self) -> float:
-        """The slope of the last doubling whose errors are clear of round-off; inf if none is."""
+        """The slope of the last doubling whose errors are clear of round-off; where none is, inf if that is because
+        round-off is all there is, and 0 if no number of steps came near."""
         clear = [i for i in range(1, len(self.errors)) if self.errors[i] > ROUND_OFF and self.errors[i - 1] < 0.5]
-        return float(np.log2(self.errors[clear[-1] - 1] / self.errors[clear[-1]])) if clear else np.inf
+        if not clear:
+            return np.inf if (self.errors <= ROUND_OFF).any() else 0.0
+        return float(np.log2(self.errors[clear[-1] - 1] / self.errors[clear[-1]]))
 
 
 def converge(method: Method, case: Case) -> Convergence:
