@@ -126,3 +126,8 @@ def test_light_links_are_not_out_of_true() -> None:
     state, _ = mb.consistent_start(mb.System(rods, forces=[mb.Gravity((0, 0, -G))], constraints=ends))
     weights = np.asarray(state.multipliers).reshape(3, 3)[:, 2]
     assert abs(weights[1]) < 100  # N
+
+
+def test_mm_dae_refuses_rows_that_follow_from_others() -> None:
+    with pytest.raises(ph.InputError, match=r"mm-dae needs .* rocker-ground\.z, .*use three-field"):
+        ph.simulate(four_bar(0.0), step=0.01, until=0.1, method="mm-dae")

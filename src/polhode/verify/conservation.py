@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 
-from polhode.api import simulate
 from polhode.mechanics import State, System
 from polhode.mechanics.invariants import kinetic_energy
 from polhode.methods import Method
@@ -17,6 +16,7 @@ from polhode.methods.krysl import rate
 from polhode.problems import problem_of
 from polhode.results.run import Run
 from polhode.simulation import StepError
+from polhode.verify.measured import measured
 
 STEPS = 100_000
 ROUND_OFF = 1e-12  # over STEPS; the methods measure 1e-15 to 4e-13
@@ -26,7 +26,7 @@ ROUND_OFF = 1e-12  # over STEPS; the methods measure 1e-15 to 4e-13
 def _long_run(method: Method, problem: str, step: float) -> Run:
     setup = problem_of(problem).setup()
     try:
-        return simulate(setup.body, setup.load, setup.start, method=method, step=step, steps=STEPS, every=50)
+        return measured(setup.body, setup.load, setup.start, method=method, step=step, steps=STEPS, every=50)
     except StepError as stop:  # it grew beyond all numbers, or could not be solved: judged by what there is
         return stop.run
 

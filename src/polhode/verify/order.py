@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.api import simulate
 from polhode.methods import Method
 from polhode.simulation import StepError
 from polhode.verify.cases import Case
+from polhode.verify.measured import measured
 
 ROUND_OFF = 2e-12  # errors below are those of the reference and of arithmetic
 _MOST_STEPS = 4096
@@ -40,7 +40,7 @@ def converge(method: Method, case: Case) -> Convergence:
     while n <= _MOST_STEPS:
         steps.append(n)
         try:
-            run = simulate(case.body, case.load, case.start, method=method, step=case.until / n, steps=n, every=n)
+            run = measured(case.body, case.load, case.start, method=method, step=case.until / n, steps=n, every=n)
             errors.append(max(np.abs(run.attitude[-1] - R).max(), np.abs(run.state.momentum.array[-1] - Pi).max()))
         except StepError:
             errors.append(np.nan)
