@@ -43,7 +43,7 @@ def grown_energy(run: Run) -> str | None:
     if not (change > most).any():
         return None
     worst = np.unravel_index(np.argmax(change - most), np.shape(change))
-    turned = run.step * np.linalg.norm(run.omega[(slice(None), *worst)], axis=-1).max()
+    turned = run.step * np.linalg.norm(np.moveaxis(run.omega, 0, -2)[worst], axis=-1).max()
     return (
         f"{run.method.name}: the energy changed by {change[worst]:.3g} J, more than the {most[worst]:.3g} J there were "
         f"to move, though nothing drives the body: this is not its motion. A step of {run.step:g} s turns it by up to "
