@@ -131,3 +131,15 @@ def test_light_links_are_not_out_of_true() -> None:
 def test_mm_dae_refuses_rows_that_follow_from_others() -> None:
     with pytest.raises(ph.InputError, match=r"mm-dae needs .* rocker-ground\.z, .*use three-field"):
         ph.simulate(four_bar(0.0), step=0.01, until=0.1, method="mm-dae")
+
+
+def test_a_body_at_rest_at_the_origin_starts_beside_others_that_move() -> None:
+    """Its own positions and velocities are zero, and what round-off leaves of them comes from its neighbours."""
+    hub = mb.Body("hub", 1.0, (1, 1, 1))
+    arms = [mb.Body(f"arm {i}", 1.0, (0.1,) * 3, position=(i + 1, 0.1, 0), velocity=(0.1, 0, 0.3)) for i in range(3)]
+    joints = [mb.Ball("ground", "hub", at=(0, 0, 0))]
+    joints += [mb.Ball("hub" if i == 0 else f"arm {i - 1}", f"arm {i}", at=(i + 0.5, 0, 0)) for i in range(3)]
+    system = mb.System([hub, *arms], constraints=joints)
+    psi, phi = mb.residuals(system, mb.consistent_start(system)[0])
+    assert np.abs(psi).max() < 1e-15
+    assert np.abs(phi).max() < 1e-15

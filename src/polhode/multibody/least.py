@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from polhode.multibody.rank import weighted
 
+_TIED = 1e-3
 _REFINED = 2  # times: bodies of 1e-6 and 1e6 kg share one factorisation, whose round-off is that of the heavy one
 
 
@@ -74,5 +76,10 @@ class Least:
         return (u @ (u.T @ (self.unit * b))) / self.unit
 
     def scale(self, of_bodies: np.ndarray) -> np.ndarray:
-        """How large the terms of each row are, (k,), where those of the bodies are as large as this, (N, 6)."""
-        return abs(self.A) @ of_bodies.reshape(-1)
+        """How large the terms of each row are, (k,), where those of the bodies are as large as this, (N, 6); and a part
+        of the largest that it is tied to through others, as round-off comes along from there."""
+        own = abs(self.A) @ of_bodies.reshape(-1)
+        tied = connected_components(abs(self.A) @ abs(self.A).T, directed=False)[1]
+        largest = np.zeros(tied.max() + 1)
+        np.maximum.at(largest, tied, own)
+        return own + _TIED * largest[tied]
