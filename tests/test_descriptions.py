@@ -51,7 +51,7 @@ def test_what_no_user_gives_is_kept_by_jax_and_by_copies() -> None:
     assert str(leaf[0][0]) == ".at_a"
     gravity = jax.tree.map(lambda x: 2 * x, mb.Gravity((0, 0, -1)).bind(named))
     assert gravity.uses == ("a", "b")
-    assert gravity.masses.tolist() == [2, 2]
+    assert gravity.g.tolist() == [0, 0, -2]
 
 
 @pytest.mark.parametrize(

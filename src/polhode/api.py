@@ -7,12 +7,14 @@ from typing import Any, overload
 
 import jax
 
+from polhode._notices import warn
 from polhode._signals import Signals, watched
 from polhode.mechanics import InputError, RigidBody, Start, State
 from polhode.mechanics.checks import double_precision
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of
 from polhode.multibody import MultibodyMethod, System, multibody_method_of
+from polhode.results.conserved import grown_energy
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
 from polhode.simulation import Interrupted, Plan, Status, StepError, rotate
@@ -63,7 +65,8 @@ def simulate(
 
     A step that fails, or an energy that is not finite, raises StepError; Ctrl-C and SIGTERM raise Interrupted, a
     KeyboardInterrupt, once there are steps to keep. The `run` of both holds everything up to there. A handler of
-    another's, asyncio's say, is left in place and does what it does.
+    another's, asyncio's say, is left in place and does what it does. Of the energy of one body that grew though
+    nothing drives it there is a warning.
     """
     double_precision()
     _outside_of_transformations(body, load, start)
@@ -75,6 +78,8 @@ def simulate(
         raise Interrupted(_stopped(run, signals.came, failed), run, signals.came)
     if failed:
         raise StepError(failed, run)
+    if isinstance(run, Run) and (wrong := grown_energy(run)) is not None:
+        warn(wrong)
     return run
 
 

@@ -49,6 +49,11 @@ class Program:
         self._anonymous = tuple(anonymous)  # what has no name but itself, such as a callback to Python
 
     @property
+    def jaxpr(self) -> Any:
+        """What it does, step by step."""
+        return self._closed
+
+    @property
     def nameable(self) -> bool:
         """Whether its digest means the same in every process."""
         return not self._anonymous

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -15,6 +16,11 @@ def reals(values: Any) -> np.ndarray:
     """A float64 array of its own. A ValueError or TypeError, which ends a sentence, for what is no real number
     (booleans, text, complex numbers, masked entries) or does not fit into 64 bits."""
     for part in _parts(values, 0):
+        if isinstance(part, jax.core.Tracer):
+            raise ValueError(
+                "inside of jit, vmap or grad it has no value yet. There, make a State(attitude, momentum) and a "
+                "System, whose numbers need none, or give numbers"
+            )
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
             raise ValueError("masked entries have no value; fill them, as in a.filled(0.0)")
         if isinstance(part, bool | np.bool_):

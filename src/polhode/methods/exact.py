@@ -8,8 +8,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from polhode.algebra import Scalar
+from polhode.algebra import Scalar, exp
 from polhode.mechanics import InputError, RigidBody, Start, State, System, from_principal, to_principal
 from polhode.mechanics.checks import double_precision, numbers
 from polhode.mechanics.free_motion import free_motion
@@ -40,21 +41,67 @@ class Exact(Method):
 
 
 _motion = jax.jit(free_motion)
+_FARTHEST = 1e15  # rad: the period is rounded, to 1e-16 of a radian for every radian, and beyond no digit is right
 
 
 def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     """The state of a free body at time t (s), a number or an array of any shape, without stepping.
 
-    The components of the state have the shape of t, then the batch shape of the start.
+    The components of the state have the shape of t, then the batch shape of the start. A `NonTwistingBody`
+    turns about a fixed axis, Π1 and Π2 constant, (74) of Gebhardt & Romero. Within jit, vmap and grad, t
+    and the numbers of a `State` may be traced; for derivatives by the moments of inertia take a step of any
+    length, `methods.Exact().step(system, state, 0.0, t)`.
     """
     double_precision()
     if not isinstance(body, RigidBody):
         raise InputError(f"body must be a RigidBody; got {body!r}")
     if not isinstance(start, Start | State):
         raise InputError(f"start must come from State.of(...); got {start!r}")
-    times = numbers("t", t)
+    times = jnp.asarray(t, dtype=float) if isinstance(t, jax.core.Tracer) else numbers("t", t)
     state = to_principal(body, start.on(body) if isinstance(start, Start) else start)
     batch = jnp.shape(state.momentum.x)
     times = times.reshape(times.shape + (1,) * len(batch))
-    moved = _motion(body.moments, jax.tree.map(jnp.asarray, state), jnp.asarray(times))
-    return jax.device_get(from_principal(body, moved))
+    system = System.of(body).principal
+    traced = any(isinstance(x, jax.core.Tracer) for x in (times, *jax.tree.leaves(state)))
+    unit = 1.0 if traced else _unit(system, state)
+    if not traced:
+        _check_reach(system, state, times)
+    state = jax.tree.map(jnp.asarray, State(state.attitude, state.momentum / unit))
+    times = times * unit
+    if system.twist_axis is not None:
+        moved = _untwisted(system, state, jnp.asarray(times), unit, traced)
+    else:
+        moved = _motion(body.moments, state, jnp.asarray(times))
+    moved = from_principal(body, State(moved.attitude, moved.momentum * unit))
+    return moved if traced else jax.device_get(moved)
+
+
+def _unit(system: System, state: State) -> Any:
+    """A power of 2 near |Ω|: in that unit nothing overflows, however slow the body and late the time, and no digit
+    changes."""
+    speed = np.asarray(system.omega(state.momentum).norm())
+    return np.where(speed > 0, np.ldexp(1.0, np.frexp(np.where(speed > 0, speed, 1.0))[1]), 1.0)
+
+
+def _check_reach(system: System, state: State, times: Any) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        turned = np.max(np.abs(times) * np.asarray(system.omega(state.momentum).norm()), initial=0.0)
+    if not turned <= _FARTHEST:
+        raise InputError(
+            f"t = {np.abs(times).max():.3g} s is too far: the body turns by {turned:.2g} rad until then, and beyond "
+            f"{_FARTHEST:g} rad, times the 16 digits of a number, none of its angle is known"
+        )
+
+
+def _untwisted(system: System, state: State, t: Any, unit: Any, traced: bool) -> State:
+    """R = R₀ exp(t Ω), Ω constant in the body and perpendicular to its third axis."""
+    n, omega = system.twist_axis, system.omega(state.momentum)
+    assert n is not None
+    if not traced and (abs(n.dot(omega)) > 1e-12 * omega.norm()).any():
+        twist = np.abs(n.dot(omega) * unit).max()
+        raise InputError(
+            f"the body starts with w∥ = {twist:.3g} rad/s about d3, and a NonTwistingBody has none; give ω · d3 = 0"
+        )
+    shape = jnp.broadcast_shapes(jnp.shape(t), jnp.shape(omega.x))
+    still = jax.tree.map(lambda x: jnp.broadcast_to(x, shape), state)
+    return State(still.attitude * exp(omega * t), still.momentum)

@@ -79,7 +79,7 @@ def forces(system: System, q: Pose, u: Motion, t: Any, which: Sequence[bool] | N
     total = jnp.zeros((system.size, 6))
     for force in compress(system.forces, which) if which is not None else system.forces:
         if force.constant:
-            total = total + force.everywhere()
+            total = total + force.everywhere(system.masses)
             continue
         for body, (push, twist) in zip(force.bodies, force.loads(view), strict=True):
             total = total.at[system.names.index(body)].add(jnp.concatenate([push, twist]))

@@ -7,12 +7,13 @@ derivatives follow by automatic differentiation, for a user's function as for a 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
 from polhode.mechanics.checks import InputError, unknown
 from polhode.mechanics.functions import parameters_of
+from polhode.multibody.affine import AFFINE, FREE, check_function
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.tree import Code, Static, replaced, tree
 from polhode.multibody.view import OfView, View, bodies_used
@@ -76,6 +77,8 @@ class _FromFunction(Constraint):
     fn: Any
     parameters: Any
     uses: Any
+    among: Any  # all bodies of the system, which numbers count
+    velocities: ClassVar[int]  # how it may depend on them
     rheonomic = True
 
     def __init__(
@@ -93,15 +96,18 @@ class _FromFunction(Constraint):
         return self.uses or ()
 
     def _call(self, view: View) -> Any:
-        return jnp.atleast_1d(jnp.asarray(self.fn(view, **self.parameters), dtype=float))
+        return jnp.atleast_1d(jnp.asarray(self.fn(view.among(self.among), **self.parameters), dtype=float))
 
     def traced(self, names: Sequence[str]) -> Any:
         def rows(view: View, **parameters: Any) -> Any:
             return jnp.atleast_1d(jnp.asarray(self.fn(view, **parameters), dtype=float))
 
-        fn = self.fn if isinstance(self.fn, OfView) else rows
+        if isinstance(self.fn, OfView):
+            return self
         shape = (self.holonomic + self.nonholonomic,)
-        return replaced(self, fn=OfView.of(self._what, fn, names, self.parameters, shape))
+        fn = OfView.of(self._what, rows, names, self.parameters, shape)
+        check_function(f"the function of {self._what}", fn, self.parameters, self.velocities)
+        return replaced(self, fn=fn)
 
     @property
     def _what(self) -> str:
@@ -116,7 +122,7 @@ class _FromFunction(Constraint):
                 f"{type(self).__name__} {self.name!r}: its function must return a number or a list of numbers; it "
                 f"returned an array of shape {shape}"
             )
-        return replaced(self, uses=uses, **{kind: shape[0]})
+        return replaced(self, uses=uses, among=tuple(bodies), **{kind: shape[0]})
 
 
 @tree
@@ -130,7 +136,9 @@ class Holonomic(_FromFunction):
     name: Static[str]
     parameters: dict[str, Any]
     uses: Static[tuple[str, ...] | None] = None
+    among: Static[tuple[str, ...]] = ()
     holonomic: Static[int] = 0
+    velocities: ClassVar[int] = FREE
     __init__ = _FromFunction.__init__
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
@@ -150,7 +158,9 @@ class Nonholonomic(_FromFunction):
     name: Static[str]
     parameters: dict[str, Any]
     uses: Static[tuple[str, ...] | None] = None
+    among: Static[tuple[str, ...]] = ()
     nonholonomic: Static[int] = 0
+    velocities: ClassVar[int] = AFFINE
     __init__ = _FromFunction.__init__
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:

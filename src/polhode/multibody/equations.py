@@ -342,20 +342,10 @@ class Equations:
         """The size of a correction and of the residual that it answers, as a function: the largest change of a
         velocity relative to the largest velocity, and the largest opening of a row relative to the speed of what it
         holds. Lengths and angles each by their own scale; angular velocities by the momentum they carry, as the spin
-        of a thin rod about itself is known to round-off in momentum only. What is slow is compared with what round-off
-        in positions leaves of a velocity, and a light body with the impulses on it."""
-        s, h = self.system, self.h
-        m, J = jnp.asarray(s.masses), jnp.asarray(s.inertias)
+        of a thin rod about itself is known to round-off in momentum only."""
+        J = jnp.asarray(self.system.inertias)
         trace = J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]
-        w, Lam = self.guess()[:2]
-        fastest = [jnp.max(jnp.maximum(_norms(self.u[:, i]), _norms(w[:, i]))) for i in (np.s_[:3], np.s_[3:])]
-        gyration = jnp.max(jnp.sqrt(trace / m))
-        extent = jnp.max(_norms(self.q[0] - self.q[0][0])) + gyration
-        left = self.round_off / jnp.abs(h)
-        speed = fastest[0] + gyration * fastest[1] + left * (jnp.max(_norms(self.q[0])) + gyration)
-        turning = fastest[1] + fastest[0] / extent + left
-        kick = _KICK * self.reach(jnp.abs(Lam))
-        speed, turning = speed + _norms(kick[:, :3]) / m, turning + _norms(kick[:, 3:]) / trace
+        speed, turning = self.speeds()
         rows = self.span(speed, turning) + 1e-300
 
         def size(d: Any, residual: Any) -> Any:
@@ -364,6 +354,40 @@ class Equations:
             return jnp.maximum(jnp.maximum(jnp.max(moved), jnp.max(turned)), jnp.max(open_by, initial=0.0))
 
         return size
+
+    def disagreement(self) -> Callable[[Any], Any]:
+        """How far rows are open, relative to the speed and the size of what they hold, as a function of a residual."""
+        speed, turning = self.speeds()
+        extent = self._extent() * jnp.ones_like(speed)
+        rows, lengths = self.span(speed, turning) + 1e-300, self.span(extent, jnp.ones_like(extent)) + 1e-300
+
+        def size(residual: Any) -> Any:
+            _, psi, phi = residual
+            phi = jnp.abs(self.h * phi) / lengths[self.hol] if self.both else phi
+            return jnp.max(jnp.concatenate([jnp.abs(psi) / rows, phi]), initial=0.0)
+
+        return size
+
+    def _extent(self) -> Any:
+        return jnp.max(_norms(self.q[0] - self.q[0][0])) + self._gyration()
+
+    def _gyration(self) -> Any:
+        J = jnp.asarray(self.system.inertias)
+        return jnp.max(jnp.sqrt((J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]) / self.system.masses))
+
+    def speeds(self) -> tuple[Any, Any]:
+        """What velocities and angular velocities are compared with, (N,) each: the largest; what is slow, with what
+        round-off in positions leaves of a velocity; and a light body, with the impulses on it."""
+        s = self.system
+        J = jnp.asarray(s.inertias)
+        w, Lam = self.guess()[:2]
+        fastest = [jnp.max(jnp.maximum(_norms(self.u[:, i]), _norms(w[:, i]))) for i in (np.s_[:3], np.s_[3:])]
+        left = self.round_off / jnp.abs(self.h)
+        speed = fastest[0] + self._gyration() * fastest[1] + left * (jnp.max(_norms(self.q[0])) + self._gyration())
+        turning = fastest[1] + fastest[0] / self._extent() + left
+        kick = _KICK * self.reach(jnp.abs(Lam))
+        trace = J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]
+        return speed + _norms(kick[:, :3]) / s.masses, turning + _norms(kick[:, 3:]) / trace
 
     def reach(self, Lam: Any) -> Any:
         """|A|ᵀΛ, (N, 6)."""

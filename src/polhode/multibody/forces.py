@@ -8,10 +8,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from polhode.mechanics.checks import InputError, numbers, unknown
 from polhode.mechanics.functions import parameters_of
+from polhode.multibody.affine import FREE, check_function
 from polhode.multibody.arrays import cross, dot, product, skew, turn_back
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.tree import Code, Static, replaced, tree
@@ -44,12 +44,13 @@ class Applied:
         """(force in space axes, N; torque about the centre of mass in body axes, N m) for each of `bodies`."""
         raise NotImplementedError
 
-    def everywhere(self) -> Any:
-        """The same for every body of the system, (N, 6), where the force is constant."""
+    def everywhere(self, masses: Any) -> Any:
+        """The same for every body of the system, (N, 6), of these masses, where the force is constant."""
         raise NotImplementedError
 
     def energy(self, view: View) -> Any:
-        """Potential energy (J); 0 for a force that has none."""
+        """Potential energy (J); 0 for a force that has none. Not asked for where the force is constant: it is
+        -Σ f · r."""
         return jnp.asarray(0.0)
 
 
@@ -60,7 +61,6 @@ class Gravity(Applied):
     g  m/s², space axes"""
 
     g: Any = (0.0, 0.0, -9.81)
-    masses: Any = field(default=None, init=False, repr=False)
     uses: Static[tuple[str, ...]] = field(default=(), init=False, repr=False)
     conservative = True
     constant = True
@@ -70,14 +70,10 @@ class Gravity(Applied):
         return self.uses
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
-        masses = np.array([body.mass for body in bodies.values()], dtype=float)
-        return replaced(self, g=numbers("gravity", self.g, (3,)), masses=masses, uses=tuple(bodies))
+        return replaced(self, g=numbers("gravity", self.g, (3,)), uses=tuple(bodies))
 
-    def everywhere(self) -> Any:
-        return jnp.pad(jnp.asarray(self.masses)[:, None] * self.g, ((0, 0), (0, 3)))
-
-    def energy(self, view: View) -> Any:
-        return -sum(self.masses[i] * dot(self.g, view.position(body)) for i, body in enumerate(self.uses))
+    def everywhere(self, masses: Any) -> Any:
+        return jnp.pad(jnp.asarray(masses)[:, None] * self.g, ((0, 0), (0, 3)))
 
 
 class _Between(Applied):
@@ -169,7 +165,11 @@ class Damper(_Between):
     def _pull(self, view: View) -> Any:
         d = self._apart(view)
         rate = view.point_velocity(self.b, self.at_b) - view.point_velocity(self.a, self.at_a)
-        return self.coefficient * dot(d, rate) / dot(d, d) * d
+        # At no distance it grows by |rate|, along the rate itself.
+        square = dot(d, d)
+        apart = square > 1e-290
+        along = dot(d, rate) / jnp.where(apart, square, 1.0) * d
+        return self.coefficient * jnp.where(apart, along, rate)
 
 
 class _OnOne(Applied):
@@ -177,6 +177,7 @@ class _OnOne(Applied):
     body: Any
     frame: Any
     parameters: Any
+    among: Any  # all bodies of the system, which numbers count
 
     def _say(self, *, fn: Any, parameters: Any, by_keyword: Mapping[str, Any], **fields: Any) -> None:
         kind = f"{type(self).__name__} on {fields['body']!r}"
@@ -201,13 +202,13 @@ class _OnOne(Applied):
             value = numbers(f"{kind} on {self.body!r}", self.fn, (3,))
             if value.shape != (3,):
                 raise InputError(f"{kind} on {self.body!r} must be 3 numbers; got an array of shape {value.shape}")
-            return replaced(self, fn=_constant, parameters={"value": value})
+            return replaced(self, fn=_constant, parameters={"value": value}, among=tuple(bodies))
         _, shape = bodies_used(self._value, tuple(bodies), self._what)
         if shape != (3,):
             raise InputError(
                 f"{kind} on {self.body!r}: its function must return three components; it returned shape {shape}"
             )
-        return self
+        return replaced(self, among=tuple(bodies))
 
     @property
     def _what(self) -> str:
@@ -217,7 +218,7 @@ class _OnOne(Applied):
         return replaced(self, fn=OfView.of(self._what, self.fn, names, self.parameters, (3,)))
 
     def _value(self, view: View) -> Any:
-        return jnp.asarray(self.fn(view, **self.parameters), dtype=float)
+        return jnp.asarray(self.fn(view.among(self.among), **self.parameters), dtype=float)
 
 
 def _constant(view: View, value: Any) -> Any:
@@ -238,6 +239,7 @@ class Force(_OnOne):
     at: Any
     frame: Static[str]
     parameters: dict[str, Any]
+    among: Static[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -273,6 +275,7 @@ class Torque(_OnOne):
     fn: Code[Any]
     frame: Static[str]
     parameters: dict[str, Any]
+    among: Static[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -299,6 +302,7 @@ class Potential(Applied):
     fn: Code[Callable[..., Any]]
     parameters: dict[str, Any]
     uses: Static[tuple[str, ...]] = ()
+    among: Static[tuple[str, ...]] = ()
     conservative = True
 
     def __init__(self, fn: Callable[..., Any], parameters: Mapping[str, Any] | None = None, **by_keyword: Any) -> None:
@@ -317,13 +321,17 @@ class Potential(Applied):
             raise InputError(
                 f"the function of a Potential must return one number; it returned an array of shape {shape}"
             )
-        return replaced(self, uses=uses)
+        return replaced(self, uses=uses, among=tuple(bodies))
 
     def traced(self, names: Sequence[str]) -> Applied:
-        return replaced(self, fn=OfView.of("a Potential", self.fn, names, self.parameters, ()))
+        if isinstance(self.fn, OfView):
+            return self
+        fn = OfView.of("a Potential", self.fn, names, self.parameters, ())
+        check_function("the function of a Potential", fn, self.parameters, FREE)
+        return replaced(self, fn=fn)
 
     def energy(self, view: View) -> Any:
-        return jnp.asarray(self.fn(view, **self.parameters), dtype=float)
+        return jnp.asarray(self.fn(view.among(self.among), **self.parameters), dtype=float)
 
     def loads(self, view: View) -> list[tuple[Any, Any]]:
         r = [view.position(body) for body in self.uses]

@@ -31,7 +31,8 @@ def acts_within(force: Applied, names: Sequence[str], positions: np.ndarray) -> 
         r = positions + 0.3 * size * rng.normal(size=positions.shape)
         R = Rotation.from_rotvec(rng.normal(size=(len(names), 3))).as_matrix()
         u = rng.normal(size=(len(names), 6)) * ([size] * 3 + [1.0] * 3)
-        loads = force.loads(View(names, lambda i, r=r, R=R, u=u: frame_of(r[i], R[i], u[i]), 0.0))
+        frames = [frame_of(*of) for of in zip(r, R, u, strict=True)]
+        loads = force.loads(View(names, frames.__getitem__, 0.0, numbered=True))
         F = np.array([np.asarray(push) for push, _ in loads])
         T = np.array([R[i] @ np.asarray(twist) for i, (_, twist) in zip(at, loads, strict=True)])
         moments = np.concatenate([np.cross(r[at], F), T])

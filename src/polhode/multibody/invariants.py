@@ -20,9 +20,10 @@ def energy(system: System, state: State, t: Any = 0.0) -> tuple[Any, Any]:
     potential = jnp.asarray(0.0)
     for force in system.forces:
         # U = -f · r of a constant force, over all bodies at once: body by body, hundreds take long to compile.
-        potential = potential + (
-            -jnp.sum(force.everywhere()[:, :3] * state.positions) if force.constant else force.energy(view)
-        )
+        if force.constant:
+            potential = potential - jnp.sum(force.everywhere(system.masses)[:, :3] * state.positions)
+        else:
+            potential = potential + force.energy(view)
     return 0.5 * jnp.sum(momentum(system, u) * u), potential
 
 

@@ -212,7 +212,8 @@ class Revolute(_AboutAxis):
     __doc__ = f"""A hinge: b turns about an axis of a: one freedom, or none where it is driven.
 {_POINT}{_DIRECTION}
     angle       a function of time (s) that drives the hinge: rad by which b has turned about the axis against a
-                since the start, right-handed, so that angle(0) is 0; its rate there is that of the start"""
+                since the start, right-handed, so that angle(0) is 0, or some whole turns; its rate there is that of
+                the start. Where angle(0) is something else, `consistent_start` turns b there"""
 
     perpendicular: ClassVar[Any] = ((X, Z), (Y, Z))
 
@@ -253,10 +254,11 @@ class Revolute(_AboutAxis):
         rows = super().phi(view)
         if self.angle is None:
             return rows
-        # sin of what is left between the angle and its drive: zero, and smooth all the way round
+        # What is left between the angle and its drive, within half a turn either way: zero in one place only.
         x_b, f = self._axis(view, "b", X), self.angle(view.t)
         cosine, sine = self._axis(view, "a", X).dot(x_b), self._axis(view, "a", Y).dot(x_b)
-        return [*rows, sine * jnp.cos(f) - cosine * jnp.sin(f)]
+        c, s = jnp.cos(f), jnp.sin(f)
+        return [*rows, jnp.arctan2(sine * c - cosine * s, cosine * c + sine * s)]
 
 
 @tree

@@ -19,6 +19,7 @@ from polhode.multibody.arrays import inverse3, turn, turn_back
 from polhode.multibody.chord import settled
 from polhode.multibody.equations import Equations
 from polhode.multibody.moment import in_space
+from polhode.multibody.system import System
 from polhode.multibody.tree import tree
 from polhode.solve import Report
 
@@ -28,7 +29,8 @@ _SIDE_BY_SIDE = 256  # columns of the Jacobian
 @dataclass(frozen=True)
 class LeastNorm:
     """Until the correction to come is below `tolerance` relative to the motion, or has stopped falling below `stalled`.
-    Singular values below `cut` of the largest count as zero. A correction that does not lessen what is left of
+    Singular values below `cut` of the largest, or the square of the system's tolerance, count as zero, and rows may
+    disagree by that tolerance. A correction that does not lessen what is left of
     the equations is shortened by halves, at most `shortest` times."""
 
     tolerance: float = 1e-15
@@ -39,7 +41,7 @@ class LeastNorm:
 
     def solve(self, equations: Equations) -> tuple[Any, Report, Any]:
         """The solution, how it was reached, and 1."""
-        scaled, size = Scaled(equations), equations.measure()
+        scaled, size, apart = Scaled(equations), equations.measure(), equations.disagreement()
 
         def advance(s: _At) -> _At:
             y = s.y - s.part * s.d
@@ -50,20 +52,25 @@ class LeastNorm:
             return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left, u, worth))
 
         def corrected(s: _At, y: Any, left: Any, u: Any, worth: Any) -> _At:
-            d = jnp.linalg.lstsq(scaled.jacobian(y), left, rcond=self.cut)[0]
-            now = size(scaled.unknowns(d), scaled.parts(left))
-            return _At(y, d, jnp.asarray(1.0), u, worth, now, s.now, s.count + 1)
+            J = scaled.jacobian(y)
+            d = jnp.linalg.lstsq(J, left, rcond=max(self.cut, equations.system.tolerance**2))[0]
+            mended = J @ d
+            now = size(scaled.unknowns(d), scaled.parts(mended))
+            return _At(y, d, jnp.asarray(1.0), u, worth, now, s.now, s.count + 1, apart(scaled.parts(left - mended)))
 
         def unfinished(s: _At) -> Any:
             return ~self._settled(s.now, s.before) & ~jnp.isnan(s.now) & (s.count < self.limit)
 
         y = scaled.guess()
         far = jnp.asarray(jnp.inf)
-        none = _At(y, jnp.zeros_like(y), jnp.asarray(1.0), jnp.zeros_like(equations.u), far, far, far, jnp.asarray(0))
+        none = _At(
+            y, jnp.zeros_like(y), jnp.asarray(1.0), jnp.zeros_like(equations.u), far, far, far, jnp.asarray(0), far
+        )
         s = lax.while_loop(unfinished, advance, none)
         # The last correction is round-off, or next to it, and ϑ⁺ is from before it.
         w, Lam, Gam, _ = scaled.unknowns(s.y)
-        return (w, Lam, Gam, s.u), Report(self._settled(s.now, s.before), s.count, s.now), 1.0
+        agree = s.apart <= equations.system.tolerance
+        return (w, Lam, Gam, s.u), Report(self._settled(s.now, s.before) & agree, s.count, s.now), 1.0
 
     def _settled(self, now: Any, before: Any) -> Any:
         return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=1e-6)
@@ -81,6 +88,43 @@ class _At:
     now: Any  # size of the correction
     before: Any
     count: Any
+    apart: Any  # what rows disagree by, that no correction mends
+
+
+class Roots:
+    """M^(1/2) of a system, as √m and Cholesky's root of J."""
+
+    def __init__(self, system: System) -> None:
+        self.m = jnp.sqrt(jnp.asarray(system.masses))[:, None]
+        self.J = jnp.linalg.cholesky(jnp.asarray(system.inertias))
+        self.over_J = inverse3(self.J)
+
+    def under(self, p: Any) -> Any:
+        """M^(-1/2)p, (..., N, 6)."""
+        return jnp.concatenate([p[..., :3] / self.m, turn(self.over_J, p[..., 3:])], axis=-1)
+
+    def velocities(self, v: Any) -> Any:
+        """w of M^(1/2)w."""
+        return jnp.concatenate([v[:, :3] / self.m, turn_back(self.over_J, v[:, 3:])], axis=-1)
+
+    def of_velocities(self, w: Any) -> Any:
+        return jnp.concatenate([w[:, :3] * self.m, turn_back(self.J, w[:, 3:])], axis=-1)
+
+    def per_row(self, A: Any) -> Any:
+        """1/|aM^(-1/2)| of every row a of A, (k, N, 6)."""
+        W = self.under(A)
+        length = jnp.sqrt(jnp.sum(W * W, axis=(1, 2)))
+        return 1.0 / jnp.where(length > 0.0, length, 1.0)
+
+
+def least(system: System, A: Any, Lam: Any) -> Any:
+    """The least Λ with the same AᵀΛ, each row weighed by its length."""
+    roots = Roots(system)
+    per_row = roots.per_row(A)
+    W = (per_row[:, None, None] * roots.under(A)).reshape(len(per_row), -1)
+    u, s, _ = jnp.linalg.svd(W, full_matrices=False)
+    u = jnp.where(s > system.tolerance * s[0], u, 0.0)
+    return per_row * (u @ (u.T @ (Lam / per_row)))
 
 
 class Scaled:
@@ -89,35 +133,26 @@ class Scaled:
     def __init__(self, equations: Equations) -> None:
         s = equations.system
         self.equations, self.size, self.rows = equations, s.size, s.rows
-        self.root_m = jnp.sqrt(jnp.asarray(s.masses))[:, None]
-        root = jnp.linalg.cholesky(jnp.asarray(s.inertias))
-        self.root, self.over_root = root, inverse3(root)
+        self.roots = Roots(s)
         self.back = jnp.swapaxes(equations.q[1], -1, -2)
-        A = self._over(jnp.asarray(equations.A))
-        length = jnp.sqrt(jnp.sum(A * A, axis=(1, 2)))
-        self.per_row = 1.0 / jnp.where(length > 0.0, length, 1.0)
+        self.per_row = self.roots.per_row(equations.A)
         self.per_closing = self.per_row[equations.hol] if equations.both else jnp.zeros(0)
-
-    def _over(self, p: Any) -> Any:
-        """M^(-1/2)p, (..., N, 6)."""
-        return jnp.concatenate([p[..., :3] / self.root_m, turn(self.over_root, p[..., 3:])], axis=-1)
 
     def unknowns(self, y: Any) -> Any:
         v, Lam, Gam = jnp.split(y, [6 * self.size, 6 * self.size + self.rows])
-        v = v.reshape(-1, 6)
-        w = jnp.concatenate([v[:, :3] / self.root_m, turn_back(self.over_root, v[:, 3:])], axis=-1)
+        w = self.roots.velocities(v.reshape(-1, 6))
         return w, Lam * self.per_row, Gam * self.per_closing, jnp.zeros_like(w)
 
     def guess(self) -> Any:
         w, Lam, Gam, _ = self.equations.guess()
-        v = jnp.concatenate([w[:, :3] * self.root_m, turn_back(self.root, w[:, 3:])], axis=-1)
+        v = self.roots.of_velocities(w)
         return jnp.concatenate([v.ravel(), Lam / self.per_row, Gam / self.per_closing])
 
     def residual(self, y: Any) -> tuple[Any, Any]:
         """What is left of the equations, and ϑ⁺."""
         balance, psi, phi, off = self.equations.residual(self.unknowns(y))
         closing = phi * self.per_closing if self.equations.both else jnp.zeros(0)
-        left = jnp.concatenate([self._over(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
+        left = jnp.concatenate([self.roots.under(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
         return left, -off
 
     def parts(self, left: Any) -> Any:

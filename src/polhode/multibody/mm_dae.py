@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import jax.numpy as jnp
 
+from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
 from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
 from polhode.multibody.newton import DenseNewton
@@ -20,13 +21,20 @@ class MMDAE(Method):
     """The trapezoidal rule on (Mϑ)' = f + Aᵀλ, ψ = 0: what the three-field method is compared with.
 
     `consistent`: λ_0 solves the equations of motion at the start; without it λ_0 = 0, and λ
-    oscillates from step to step, undamped, as the paper's figures show."""
+    oscillates from step to step, undamped, as the paper's figures show. Rows that follow from others leave λ
+    open, and are refused."""
 
     name: ClassVar[str] = "mm-dae"
     consistent: bool = True
     solver: DenseNewton = field(default_factory=DenseNewton)
 
     def prepare(self, system: System, state: State, t: Any = 0.0) -> State:
+        if system.redundant:
+            names = ", ".join(system.row_names[i] for i in system.redundant)
+            raise InputError(
+                f"mm-dae needs constraints that do not follow from one another; and these follow from others: {names}. "
+                "Take joints that hold less (one ball joint among the hinges of a plane loop), or use three-field"
+            )
         lam = jnp.asarray(state.multipliers) if self.consistent else jnp.zeros(system.rows)
         return replace(state, lam=lam)
 

@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-DEPENDENT = 1e-8  # a row nearer to the span of those before it than this (relative) follows from them
 _FAR = 1e-5  # rows all farther than this are independent; its square is far above round-off
 
 
@@ -28,9 +27,9 @@ def weighted(A: Any, masses: Any, inertias: Any) -> sp.csr_array:
     return sp.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ W
 
 
-def dependent(W: sp.csr_array) -> list[int]:
-    """Rows that are combinations of rows before them."""
-    if _all_far(W):
+def dependent(W: sp.csr_array, near: float) -> list[int]:
+    """Rows that are combinations of rows before them: nearer than this to their span."""
+    if near < _FAR and _all_far(W):
         return []
     dense = W.toarray()
     basis = np.zeros_like(dense)
@@ -39,7 +38,7 @@ def dependent(W: sp.csr_array) -> list[int]:
         for _ in range(2):  # twice is enough for orthogonality to round-off
             left = left - (basis[:count] @ left) @ basis[:count]
         size = np.linalg.norm(left)
-        if size <= DEPENDENT:
+        if size <= near:
             found.append(i)
         else:
             basis[count] = left / size

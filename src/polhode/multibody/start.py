@@ -8,21 +8,23 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
+from polhode._notices import warn
 from polhode._programs import stored
 from polhode.mechanics.checks import InputError, double_precision
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross
+from polhode.multibody.least import Least
 from polhode.multibody.moment import carried, mass_inverse, momentum, motion, over_mass, pose
 from polhode.multibody.rank import companions, weighted
 from polhode.multibody.sparse_rows import blocks_of, matrix_of, over_masses
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 
-_CLOSED = 1e-12  # a projected start is closed to this, relative to its size (m, rad, m/s, rad/s)
-_CUT = 1e-10  # singular values below this part of the largest count as zero
+_CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of each row (m, rad, m/s, rad/s)
+_NEAR = 1e-6  # rows this near to following from others are named when they disagree
+_OUT_OF_TRUE = 1e-4  # and those this near, but not within the tolerance, are warned of
+_LITTLE = 1e-3  # rows that disagree by less, relative to their terms, may be meant to agree
 _MANY = 200  # rows: from here on A M⁻¹Aᵀ is factored as a sparse matrix, unless rows follow from others
 
 
@@ -70,6 +72,7 @@ def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]
     given = jax.tree.map(jnp.asarray, system.start)
     state, shift = _closed(system, given, t)
     state = _moving(system, state, t)
+    _warn_of_what_nearly_follows(system, state, t)
     state = replace(state, multipliers=jnp.asarray(_multipliers(system, state, t)))
     psi, phi = (np.asarray(x) for x in _levels(system, given, t))
     change = np.asarray(motion(state) - motion(given))
@@ -92,12 +95,6 @@ def _levels(system: System, state: State, t: Any) -> tuple[Any, Any]:
     return assembly.psi(system, q, u, t), assembly.phi(system, q, t)
 
 
-def _matrices(system: System, state: State, t: Any) -> tuple[sp.csr_array, sp.csr_array]:
-    """A and the transpose of M⁻¹Aᵀ, (k, 6N)."""
-    A, MA = _blocks(system, state, t)
-    return matrix_of(system, A), matrix_of(system, MA)
-
-
 @stored(briefly=True)
 def _blocks(system: System, state: State, t: Any) -> tuple[Any, Any]:
     A = blocks_of(system, pose(state), t)
@@ -107,19 +104,14 @@ def _blocks(system: System, state: State, t: Any) -> tuple[Any, Any]:
 _carried = stored(carried, briefly=True)
 
 
-def _least(system: System, A: sp.csr_array, MA: sp.csr_array, b: np.ndarray) -> np.ndarray:
-    """The least x in the metric of M with Ax = b, or nearest to it."""
-    return MA.T @ _over_rows(system, A, MA, b)
-
-
-def _over_rows(system: System, A: sp.csr_array, MA: sp.csr_array, b: np.ndarray) -> np.ndarray:
-    """(A M⁻¹Aᵀ)⁻¹b; the least such vector, or the nearest, where rows follow from others."""
-    if len(b) >= _MANY and not system.redundant:
-        try:
-            return splu((A @ MA.T).tocsc(), permc_spec="MMD_AT_PLUS_A").solve(b)
-        except RuntimeError:  # singular away from the start, where rows were found independent
-            pass
-    return np.linalg.pinv(A.toarray() @ MA.toarray().T, rcond=_CUT, hermitian=True) @ b
+def _rows(system: System, state: State, t: Any, which: np.ndarray | None = None, cut: float | None = None) -> Least:
+    """The rows, all or `which`, where the state is."""
+    A, MA = _blocks(system, state, t)
+    pair = (matrix_of(system, blocks) for blocks in (A, MA))
+    A, MA = (x if which is None else x[which] for x in pair)
+    sparse = A.shape[0] >= _MANY and not system.redundant
+    cut = system.tolerance if cut is None else cut
+    return Least(A, MA, np.asarray(system.masses), np.asarray(system.inertias), cut=cut, sparse=sparse)
 
 
 def _closed(system: System, state: State, t: float) -> tuple[State, np.ndarray]:
@@ -128,19 +120,34 @@ def _closed(system: System, state: State, t: float) -> tuple[State, np.ndarray]:
     moved = np.zeros((system.size, 6))
     if not len(hol):
         return state, moved
-    size = 1.0 + float(np.abs(state.positions).max())
     for _ in range(30):
         phi = np.asarray(_levels(system, state, t)[1])[hol]
         if not np.isfinite(phi).all():
             break
-        if np.abs(phi).max() <= _CLOSED * size:
+        rows = _rows(system, state, t, hol)
+        if _holds(system, rows, phi, rows.scale(_sizes(state)), _CLOSED):
             return state, moved
-        A, MA = (x[hol] for x in _matrices(system, state, t))
-        d = -_least(system, A, MA, phi).reshape(system.size, 6)
+        d = -rows.motion(phi).reshape(system.size, 6)
         d *= min(1.0, 1.0 / max(1e-300, np.abs(d[:, 3:]).max()))  # turn by no more than a radian at once
         r, q = _carried(state, jnp.asarray(d))
         state, moved = replace(state, positions=r, quaternions=q), moved + d
     raise _unrepaired(system, state, t, hol, phi)
+
+
+def _sizes(state: State) -> np.ndarray:
+    """Of what positions and attitudes are made of, (N, 6): m from the origin, rad."""
+    far = np.abs(np.asarray(state.positions)).max(axis=1, keepdims=True)
+    return np.concatenate([np.repeat(far, 3, axis=1), np.ones((len(far), 3))], axis=1)
+
+
+def _holds(system: System, rows: Least, left: np.ndarray, scale: np.ndarray, closed: float) -> bool:
+    """Whether nothing is left of the rows but round-off, and what rows that follow from others may disagree by."""
+    if (np.abs(left) <= closed * scale).all():
+        return True
+    against = rows.against(left)
+    return bool(
+        (np.abs(left - against) <= closed * scale).all() and (np.abs(against) <= system.tolerance * scale).all()
+    )
 
 
 def _unrepaired(system: System, state: State, t: float, rows: np.ndarray, left: np.ndarray) -> InputError:
@@ -150,9 +157,10 @@ def _unrepaired(system: System, state: State, t: float, rows: np.ndarray, left: 
     worst = int(np.argmax(np.abs(left)))
     clash = _clash(system, state, t, rows, left)
     if clash:
+        scale = _rows(system, state, t, rows).scale(_sizes(state))
         return InputError(
             f"these constraints contradict each other: {', '.join(clash)}; the best that can be done leaves "
-            f"{left[worst]:.3g} in {names[worst]!r}. Remove or change one of them"
+            f"{left[worst]:.3g} in {names[worst]!r}. Remove or change one of them{_allowed(left, scale)}"
         )
     return InputError(
         f"the start violates {names[worst]!r} by {left[worst]:.3g} after every attempt to close it; "
@@ -160,13 +168,19 @@ def _unrepaired(system: System, state: State, t: float, rows: np.ndarray, left: 
     )
 
 
+def _allowed(left: np.ndarray, scale: np.ndarray) -> str:
+    """What else can be done where rows disagree by little."""
+    part = float((np.abs(left) / np.where(scale > 0, scale, np.inf)).max())
+    if part > _LITTLE:
+        return ""
+    return f"; or, if the system is no truer than that, allow it: System(..., tolerance={2 * part:.1g})"
+
+
 def _clash(system: System, state: State, t: float, rows: np.ndarray, left: np.ndarray) -> list[str]:
     """Names of rows that depend on each other and do not agree."""
-    W = weighted(_matrices(system, state, t)[0][rows], system.masses, system.inertias).toarray()
-    u, s, _ = np.linalg.svd(W)
-    null = u[:, np.sum(s > 1e-6 * s[0]) :]  # combinations of rows that are zero
-    against = null @ (null.T @ left)
-    if np.linalg.norm(against) < 0.5 * np.linalg.norm(left):
+    near = _rows(system, state, t, rows, max(_NEAR, system.tolerance))
+    against = near.against(left) * near.unit
+    if np.linalg.norm(against) < 0.5 * np.linalg.norm(left * near.unit):
         return []
     clash = np.flatnonzero(np.abs(against) > 1e-3 * np.abs(against).max())
     return [system.row_names[rows[i]] for i in clash] if len(clash) > 1 else []
@@ -176,28 +190,58 @@ def _moving(system: System, state: State, t: float) -> State:
     """Velocities with ψ = 0; the rows are affine in them, so one projection is enough."""
     if not system.rows:
         return state
-    scale = 1.0 + float(np.abs(motion(state)).max())
-    for _ in range(3):  # and twice more against round-off
-        psi = np.asarray(_levels(system, state, t)[0])
-        A, MA = _matrices(system, state, t)
-        du = jnp.asarray(_least(system, A, MA, psi).reshape(system.size, 6))
-        state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
+    rows = _rows(system, state, t)
+    given = np.asarray(motion(state))
     psi = np.asarray(_levels(system, state, t)[0])
-    if not np.abs(psi).max() <= 1e3 * _CLOSED * scale:
-        every = np.arange(system.rows)
+    asked = np.abs(psi)  # a drive asks for a velocity that nothing has yet
+    for _ in range(3):  # and twice more against round-off
+        du = jnp.asarray(rows.motion(psi).reshape(system.size, 6))
+        state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
+        psi = np.asarray(_levels(system, state, t)[0])
+    scale = rows.scale(_speeds(given) + _speeds(np.asarray(motion(state)))) + asked
+    if not _holds(system, rows, psi, scale, 1e3 * _CLOSED):
         worst = int(np.argmax(np.abs(psi)))
-        clash = _clash(system, state, t, every, psi) or [
-            system.row_names[i] for i in companions_of(system, state, t, worst)
+        clash = _clash(system, state, t, np.arange(system.rows), psi) or [
+            system.row_names[i] for i in companions_of(system, rows, worst)
         ]
         raise InputError(
             f"these constraints contradict each other at the start: {', '.join(clash)}; no velocities fulfil them all "
             f"({system.row_names[worst]!r} is off by {psi[worst]:.3g}). Remove or change one of them"
+            f"{_allowed(psi, scale)}"
         )
     return state
 
 
-def companions_of(system: System, state: State, t: float, row: int) -> list[int]:
-    return companions(weighted(_matrices(system, state, t)[0], system.masses, system.inertias), row)
+def _speeds(u: np.ndarray) -> np.ndarray:
+    """The largest component of either velocity of each body, (N, 6)."""
+    return np.repeat(np.abs(u).reshape(-1, 2, 3).max(axis=2), 3, axis=1)
+
+
+def _warn_of_what_nearly_follows(system: System, state: State, t: float) -> None:
+    """Of rows that follow from others nearly enough to be meant to, and not within the tolerance."""
+    if not system.rows or system.rows >= _MANY:
+        return
+    # By geometry alone: bodies of one mass, each with one moment of inertia for all axes. A light link between heavy
+    # bodies is nothing out of true.
+    masses, inertias = np.asarray(system.masses), np.asarray(system.inertias)
+    gyration = np.trace(inertias, axis1=1, axis2=2) / masses / 3
+    A = _rows(system, state, t).A
+    u, s, _ = np.linalg.svd(weighted(A, np.ones_like(masses), gyration[:, None, None] * np.eye(3)).toarray())
+    nearly = np.flatnonzero((s > system.tolerance) & (s < _OUT_OF_TRUE))
+    if not len(nearly):
+        return
+    last = nearly[-1]
+    share = np.abs(u[:, last])
+    names = [system.row_names[i] for i in np.flatnonzero(share > 0.1 * share.max())]
+    warn(
+        f"these constraints follow from one another but for {s[nearly[0]]:.2g} of their size: {', '.join(names)}. If "
+        "they are meant to, as those of a loop with parallel axes, make them true to more digits, or allow for it: "
+        f"System(..., tolerance={2 * s[nearly[0]]:.1g}); as they are, they hold what a true loop would leave free"
+    )
+
+
+def companions_of(system: System, rows: Least, row: int) -> list[int]:
+    return companions(weighted(rows.A, system.masses, system.inertias), row)
 
 
 @stored(briefly=True)
@@ -216,6 +260,6 @@ def _multipliers(system: System, state: State, t: float) -> np.ndarray:
     """λ of the index-1 equations, A M⁻¹(f + Aᵀλ) + A'ϑ = 0; of least norm where rows are redundant."""
     if not system.rows:
         return np.zeros(0)
-    A, MA = _matrices(system, state, t)
+    rows = _rows(system, state, t)
     a, rate = (np.asarray(x) for x in _accelerations(system, state, t))
-    return -_over_rows(system, A, MA, A @ a.reshape(-1) + rate)
+    return -rows.over(rows.A @ a.reshape(-1) + rate)

@@ -18,9 +18,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import is_from, same_everywhere, stored
-from polhode.mechanics.checks import InputError, double_precision
+from polhode.mechanics.checks import InputError, double_precision, positive
 from polhode.mechanics.drawing import Plane
 from polhode.multibody import ties
+from polhode.multibody.affine import check_class
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.forces import Applied
@@ -30,6 +31,8 @@ from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
 from polhode.multibody.tree import Code, Static, tree
 from polhode.multibody.view import OfView, View, bodies_used, frame_of
+
+TOLERANCE = 1e-8  # of constraints that follow from others
 
 _KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}
 
@@ -52,6 +55,8 @@ class Group:
         """With users' functions as they are now."""
         one = jax.tree.map(lambda x: x[0], self.kind)
         known = one.traced(names)  # a function stands in a group of its own
+        if not is_from(type(one), "polhode"):
+            check_class(one)
         return self if known is one else replace(self, kind=jax.tree.map(lambda x: x[None], known))
 
 
@@ -77,7 +82,9 @@ class System:
 
     `observables` and `traces` are functions of a view, by name, for results and pictures: a
     number each, alone or with its unit, `{"lean": (lean, "rad")}`, and a point (in space axes) to
-    follow. `ground` and `up` are for pictures only."""
+    follow. `ground` and `up` are for pictures only. `tolerance`: constraints that come this near to following from
+    others (relative, in the metric of kinetic energy), as those of a loop whose axes are not quite parallel, are
+    taken to follow from them, and may disagree by as much (of a length, or rad)."""
 
     names: Static[tuple[str, ...]]
     masses: Any  # (N,) kg
@@ -95,6 +102,7 @@ class System:
     shapes: Static[tuple[Any, ...]]
     ground: Static[Plane | None]  # for pictures
     up: Static[str]
+    tolerance: Static[float]
 
     def __init__(
         self,
@@ -106,6 +114,7 @@ class System:
         traces: Mapping[str, Callable[[View], Any]] | None = None,
         ground: Plane | None = None,
         up: str = "z",
+        tolerance: float = TOLERANCE,
     ) -> None:
         double_precision()
         bodies = _each("bodies", bodies, Body)
@@ -136,6 +145,7 @@ class System:
             "traces": tuple(Watched(name, fn, (3,)) for name, fn in (traces or {}).items()),
             "ground": ground,
             "up": up,
+            "tolerance": _tolerance(tolerance),
             "shapes": tuple(body.shape for body in bodies),
         }
         for name, value in values.items():
@@ -193,7 +203,7 @@ class System:
 
     def seen(self, q: tuple[Any, Any], u: Any, t: Any) -> View:
         """The same of positions and rotations, and of velocities (N, 6)."""
-        return View(self.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t)
+        return View(self.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t, numbered=True)
 
 
 def _redundant(system: System) -> tuple[int, ...]:
@@ -201,7 +211,7 @@ def _redundant(system: System) -> tuple[int, ...]:
     if not system.groups:
         return ()
     A = matrix_of(system, _rows_at_start(system))
-    return tuple(dependent(weighted(A, system.masses, system.inertias)))
+    return tuple(dependent(weighted(A, system.masses, system.inertias), system.tolerance))
 
 
 def _is_traced(system: System) -> bool:
@@ -222,6 +232,13 @@ def _with_unit(name: str, given: Any) -> tuple[Any, str]:
             f'"1" where it has none; got {given!r}'
         )
     return given
+
+
+def _tolerance(given: Any) -> float:
+    positive("tolerance", given)
+    if not 1e-14 <= given <= 0.1:
+        raise InputError(f"tolerance must be between 1e-14 (round-off) and 0.1; got {given!r}")
+    return float(given)
 
 
 def _check_mapping(what: str, given: Any) -> None:

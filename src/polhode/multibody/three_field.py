@@ -16,7 +16,7 @@ from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
 from polhode.multibody.halving import Halving
 from polhode.multibody.ladder import Ladder
-from polhode.multibody.least_norm import LeastNorm
+from polhode.multibody.least_norm import LeastNorm, least
 from polhode.multibody.moment import carried, motion, pose, posed
 from polhode.multibody.newton import DenseNewton
 from polhode.multibody.projection import projected
@@ -121,8 +121,7 @@ def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any
     """Λ/h on every row."""
     if system.redundant:
         mid = posed(carried(state, 0.5 * h * w))
-        A = assembly.rows(system, mid, t + 0.5 * h).reshape(system.rows, -1)
-        Lam = jnp.linalg.pinv(A.T, rtol=_CUT) @ (A.T @ Lam)  # the least with this impulse
+        Lam = least(system, assembly.rows(system, mid, t + 0.5 * h), Lam)
     return replace(new, multipliers=Lam / h)
 
 

@@ -56,16 +56,22 @@ def frame_of(r: Any, R: Any, u: Any) -> Frame:
     return Frame(vec(r), Mat3(*(R[i, j] for i in range(3) for j in range(3))), vec(u), vec(u[3:]))
 
 
+_NUMBER = jax.ShapeDtypeStruct((), float)
+_THREE = Vec3(_NUMBER, _NUMBER, _NUMBER)
+FRAME = Frame(_THREE, Mat3(*[_NUMBER] * 9), _THREE, _THREE)  # to trace with
 _O = Vec3(0.0, 0.0, 0.0)
 _GROUND = Frame(_O, Mat3.identity(), _O, _O)
 
 
 class View:
     """Positions, rotations and velocities of bodies at time `t`. Bodies are named, or
-    numbered in the order in which the system lists them; "ground" is at rest at the origin."""
+    numbered in the order in which the system lists them; "ground" is at rest at the origin.
 
-    def __init__(self, names: Sequence[str], frames: Callable[[int], Frame], t: Any) -> None:
+    `numbered`: `names` are all bodies of the system. A view of some of them does not answer to numbers."""
+
+    def __init__(self, names: Sequence[str], frames: Callable[[int], Frame], t: Any, *, numbered: bool = False) -> None:
         self.t = t
+        self.numbered = numbered
         self._names = tuple(names)
         self._frames = frames
         self._seen: dict[str, Frame] = {}
@@ -75,9 +81,18 @@ class View:
         """The bodies that were asked for."""
         return tuple(name for name in self._names if name in self._seen)
 
+    def among(self, names: Sequence[str]) -> View:
+        """The same, with numbers that count these bodies: all those of the system."""
+        return View(names, lambda i: self.frame(names[i]), self.t, numbered=True) if names else self
+
     def frame(self, body: str | int) -> Frame:
         """All of one body, in components."""
         if isinstance(body, int):
+            if not self.numbered:
+                raise InputError(
+                    f"body number {body} was asked for where only some bodies of the system are at hand; ask for it by "
+                    f"its name: {', '.join(self._names)}"
+                )
             if not -len(self._names) <= body < len(self._names):
                 raise InputError(f"there is no body number {body}; the system has {len(self._names)}")
             body = self._names[body]
@@ -160,12 +175,10 @@ class OfView(Traced):
             )
 
         def call(frames: list[Frame], t: Any, parameters: dict[str, Any]) -> Any:
-            seen = View(names, lambda i: frames[uses.index(names[i])], t)  # numbers count all bodies of the system
+            seen = View(names, lambda i: frames[uses.index(names[i])], t, numbered=True)
             return jnp.asarray(fn(seen, **parameters), dtype=float)
 
-        x = jax.ShapeDtypeStruct((), float)
-        frame = Frame(Vec3(x, x, x), Mat3(*[x] * 9), Vec3(x, x, x), Vec3(x, x, x))
-        return OfView(*traced(call, [frame] * len(uses), x, numbers), uses)
+        return OfView(*traced(call, [FRAME] * len(uses), _NUMBER, numbers), uses)
 
     def __call__(self, view: View, **parameters: Any) -> Any:
         return self.evaluate([view.frame(body) for body in self.uses], view.t, parameters)
@@ -177,7 +190,7 @@ def bodies_used(fn: Callable[[View], Any], names: Sequence[str], what: str) -> t
 
     def call(r: Any, R: Any, u: Any, t: Any) -> Any:
         nonlocal used
-        view = View(names, lambda i: frame_of(r, R, u), t)
+        view = View(names, lambda i: frame_of(r, R, u), t, numbered=True)
         value = fn(view)
         used = view.used
         return jnp.asarray(value, dtype=float)

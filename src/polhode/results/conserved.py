@@ -34,6 +34,23 @@ def conserved_by_body(run: Run) -> tuple[str, ...]:
     return (*energy, "vertical_momentum") if rigid and not _pushes_about_the_vertical(run, load) else energy
 
 
+def grown_energy(run: Run) -> str | None:
+    """A sentence where a motion that conserves energy changed it by more than all of it that moves."""
+    if run.load is not None and not run.load.conservative:
+        return None
+    most = run.kinetic[0] + np.ptp(run.potential, axis=0)
+    change = np.abs(run.energy - run.energy[0]).max(axis=0)
+    if not (change > most).any():
+        return None
+    worst = np.unravel_index(np.argmax(change - most), np.shape(change))
+    turned = run.step * np.linalg.norm(np.moveaxis(run.omega, 0, -2)[worst], axis=-1).max()
+    return (
+        f"{run.method.name}: the energy changed by {change[worst]:.3g} J, more than the {most[worst]:.3g} J there were "
+        f"to move, though nothing drives the body: this is not its motion. A step of {run.step:g} s turns it by up to "
+        f"{turned:.2g} rad; take one that turns it by less than one"
+    )
+
+
 def _pushes_about_the_vertical(run: Run, load: Load) -> bool:
     """Whether the torque has a vertical component at any of the samples looked at."""
     which = _spread(len(run.t))
@@ -74,7 +91,7 @@ def _moves(system: Any, t: Any, r: Any, R: Any) -> Any:
     potentials = [force for force in system.forces if isinstance(force, Potential)]
 
     def of_one(t: Any, r: Any, R: Any) -> Any:
-        view = lambda t: View(system.names, lambda i: frame_of(r[i], R[i], jnp.zeros(6)), t)  # noqa: E731
+        view = lambda t: View(system.names, lambda i: frame_of(r[i], R[i], jnp.zeros(6)), t, numbered=True)  # noqa: E731
         rates = [jax.grad(lambda t, force=force: force.energy(view(t)))(t) for force in potentials]
         return jnp.concatenate([jnp.array(rates), assembly.drift(system, (r, R), t)])
 

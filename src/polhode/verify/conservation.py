@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 
-from polhode.api import simulate
 from polhode.mechanics import State, System
 from polhode.mechanics.invariants import kinetic_energy
 from polhode.methods import Method
@@ -16,6 +15,8 @@ from polhode.methods.base import Conserved
 from polhode.methods.krysl import rate
 from polhode.problems import problem_of
 from polhode.results.run import Run
+from polhode.simulation import StepError
+from polhode.verify.measured import measured
 
 STEPS = 100_000
 ROUND_OFF = 1e-12  # over STEPS; the methods measure 1e-15 to 4e-13
@@ -24,7 +25,10 @@ ROUND_OFF = 1e-12  # over STEPS; the methods measure 1e-15 to 4e-13
 @cache
 def _long_run(method: Method, problem: str, step: float) -> Run:
     setup = problem_of(problem).setup()
-    return simulate(setup.body, setup.load, setup.start, method=method, step=step, steps=STEPS, every=50)
+    try:
+        return measured(setup.body, setup.load, setup.start, method=method, step=step, steps=STEPS, every=50)
+    except StepError as stop:  # it grew beyond all numbers, or could not be solved: judged by what there is
+        return stop.run
 
 
 def free_run(method: Method) -> Run:
@@ -37,14 +41,16 @@ def top_run(method: Method) -> Run:
 
 @dataclass(frozen=True)
 class Deviation:
-    """Relative deviations from the start, scalars or vectors, sample by sample."""
+    """Relative deviations from the start, scalars or vectors, sample by sample; `stopped` is when the run ended
+    before its time (s)."""
 
     values: np.ndarray
+    stopped: float | None = None
 
     @classmethod
-    def of(cls, values: np.ndarray) -> Deviation:
+    def of(cls, values: np.ndarray, stopped: float | None = None) -> Deviation:
         start = values[0]
-        return cls((values - start) / np.linalg.norm(start))
+        return cls((values - start) / np.linalg.norm(start), stopped)
 
     @property
     def size(self) -> np.ndarray:
@@ -52,9 +58,11 @@ class Deviation:
 
     @property
     def kind(self) -> Conserved:
-        """exact: within round-off. drifts: the mean moves away from part to part of the run, or has
-        moved and settled elsewhere (a body driven into a steady spin). bounded: neither."""
+        """exact: within round-off. drifts: the run did not come to its end; or the mean moves away from part to part
+        of it, or has moved and settled elsewhere (a body driven into a steady spin). bounded: neither."""
         size, n = self.size, len(self.values)
+        if self.stopped is not None:
+            return "drifts"
         if size.max() < ROUND_OFF:
             return "exact"
         quarter = self.values[: n // 4], self.values[3 * n // 4 :]
@@ -67,26 +75,29 @@ class Deviation:
 
     def __str__(self) -> str:
         half = len(self.values) // 2
+        if self.stopped is not None:
+            return f"largest deviation {self.size.max():.2e} until it failed after t = {self.stopped:g}"
         return f"largest deviation {self.size.max():.2e}, {self.size[:half].max():.2e} in the first half"
 
 
-def _half_step_energy(method: Method) -> np.ndarray:
-    run = free_run(method)
+def _half_step_energy(run: Run) -> np.ndarray:
     half = run.state.momentum + run.step / 2 * rate(System.of(run.body), 0.0, run.state)
     return np.asarray(kinetic_energy(run.body, State(run.state.attitude, half)))
 
 
 # trait -> (what it is, where, the values)
-QUANTITIES: dict[str, tuple[str, str, Callable[[Method], np.ndarray]]] = {
-    "energy": ("energy", "free body", lambda m: free_run(m).kinetic),
-    "spatial_momentum": ("spatial momentum", "free body", lambda m: free_run(m).spatial_momentum),
-    "momentum_length": ("momentum length", "free body", lambda m: free_run(m).state.momentum.norm()),
-    "top_energy": ("energy", "heavy top", lambda m: top_run(m).energy),
-    "vertical_momentum": ("vertical momentum", "heavy top", lambda m: top_run(m).spatial_momentum[:, 2]),
+QUANTITIES: dict[str, tuple[str, str, Callable[[Run], np.ndarray]]] = {
+    "energy": ("energy", "free body", lambda run: run.kinetic),
+    "spatial_momentum": ("spatial momentum", "free body", lambda run: run.spatial_momentum),
+    "momentum_length": ("momentum length", "free body", lambda run: run.state.momentum.norm()),
+    "top_energy": ("energy", "heavy top", lambda run: run.energy),
+    "vertical_momentum": ("vertical momentum", "heavy top", lambda run: run.spatial_momentum[:, 2]),
     "half_step_energy": ("half-step energy", "free body", _half_step_energy),
 }
 
 
 @cache
 def deviation(method: Method, trait: str) -> Deviation:
-    return Deviation.of(QUANTITIES[trait][2](method))
+    _, where, values = QUANTITIES[trait]
+    run = free_run(method) if where == "free body" else top_run(method)
+    return Deviation.of(values(run), None if run.ok else float(run.t[-1]))

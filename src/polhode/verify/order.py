@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.api import simulate
 from polhode.methods import Method
 from polhode.simulation import StepError
 from polhode.verify.cases import Case
+from polhode.verify.measured import measured
 
 ROUND_OFF = 2e-12  # errors below are those of the reference and of arithmetic
 _MOST_STEPS = 4096
@@ -24,9 +24,12 @@ class Convergence:
 
     @property
     def order(self) -> float:
-        """The slope of the last doubling whose errors are clear of round-off; inf if none is."""
+        """The slope of the last doubling whose errors are clear of round-off; where none is, inf if that is because
+        round-off is all there is, and 0 if no number of steps came near."""
         clear = [i for i in range(1, len(self.errors)) if self.errors[i] > ROUND_OFF and self.errors[i - 1] < 0.5]
-        return float(np.log2(self.errors[clear[-1] - 1] / self.errors[clear[-1]])) if clear else np.inf
+        if not clear:
+            return np.inf if (self.errors <= ROUND_OFF).any() else 0.0
+        return float(np.log2(self.errors[clear[-1] - 1] / self.errors[clear[-1]]))
 
 
 def converge(method: Method, case: Case) -> Convergence:
@@ -37,7 +40,7 @@ def converge(method: Method, case: Case) -> Convergence:
     while n <= _MOST_STEPS:
         steps.append(n)
         try:
-            run = simulate(case.body, case.load, case.start, method=method, step=case.until / n, steps=n, every=n)
+            run = measured(case.body, case.load, case.start, method=method, step=case.until / n, steps=n, every=n)
             errors.append(max(np.abs(run.attitude[-1] - R).max(), np.abs(run.state.momentum.array[-1] - Pi).max()))
         except StepError:
             errors.append(np.nan)

@@ -26,7 +26,7 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
             left.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
             for i, (trait, d) in enumerate(certificate.deviations.items()):
                 what, where, _ = QUANTITIES[trait]
-                steps = np.linspace(0, 100_000, len(d.size))[1:]
+                steps = 50 * np.arange(1, len(d.size))
                 right.semilogy(
                     steps, d.size[1:] + 1e-17, color=COLOURS[i], linewidth=0.8, label=f"{what}, {where}: {d.kind}"
                 )

@@ -1,0 +1,65 @@
+"""`exact`: how far it reaches, its derivatives, and the body that may not twist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import polhode as ph
+
+TENSOR = [[1.0, 0.2, 0.1], [0.2, 2.0, 0.0], [0.1, 0.0, 2.5]]
+
+
+def test_derivatives_by_time_and_start() -> None:
+    body, Pi, q = ph.RigidBody(TENSOR), np.array([1.0, 1.0, 0.3]), np.array([0.8, 0.0, 0.6, 0.0])
+    weights = np.random.default_rng(1).normal(size=12)
+
+    def end(t: Any, Pi: Any) -> Any:
+        state = ph.exact(body, ph.State(ph.Quaternion.of(q), ph.Vec3.of(Pi)), t)
+        return jnp.concatenate([state.attitude.matrix().array.reshape(9), state.momentum.array]) @ weights
+
+    values, (by_t, by_Pi) = jax.value_and_grad(end, argnums=(0, 1))(1.3, Pi)
+    h = 1e-5
+    assert float(values) == pytest.approx(float(end(1.3, Pi)), abs=1e-14)
+    assert float(by_t) == pytest.approx(float(end(1.3 + h, Pi) - end(1.3 - h, Pi)) / (2 * h), abs=1e-9)
+    apart = [float(end(1.3, Pi + h * e) - end(1.3, Pi - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(by_Pi, apart, atol=1e-9)
+    assert isinstance(ph.exact(body, ph.State.of(momentum=Pi), 1.3).momentum.x, np.ndarray | np.generic)
+
+
+def test_what_has_no_value_yet_is_named() -> None:
+    with pytest.raises(ph.InputError, match=r"omega must be numbers.* inside of jit, vmap or grad .*State\("):
+        jax.grad(lambda w: ph.exact(ph.RigidBody((1, 2, 2.5)), ph.State.of(omega=(w, 0, 0)), 1.0).momentum.x)(1.0)
+    with pytest.raises(ph.InputError, match="inside of jit, vmap or grad"):
+        jax.grad(lambda i: ph.exact(ph.RigidBody((i, 2, 2.5)), ph.State.of(omega=(1, 0, 0)), 1.0).momentum.x)(1.0)
+
+
+def test_times_at_which_no_digit_is_left_are_refused() -> None:
+    body, start = ph.RigidBody((1, 2, 2.5)), ph.State.of(omega=(1, 0.5, 0))
+    ph.exact(body, start, 8e14)
+    for t in (1e15, -1e16, 1e300, [0.0, 1.0, 1e17]):
+        with pytest.raises(ph.InputError, match=r"is too far: the body turns by .* rad until then"):
+            ph.exact(body, start, t)
+    still = ph.exact(body, ph.State.of(omega=(0, 0, 0)), 1e300)
+    assert still.attitude.array.tolist() == [1, 0, 0, 0]
+    slow = ph.exact(body, ph.State.of(omega=(1e-100, 0, 0)), 1e100)
+    assert slow.attitude.array[0] == pytest.approx(np.cos(0.5), abs=1e-15)
+
+
+@pytest.mark.parametrize("inertia", [(1, 2, 2.5), [[1, 0.3, 0], [0.3, 2, 0], [0, 0, 2.5]]], ids=str)
+def test_a_body_that_may_not_twist(inertia: Any) -> None:
+    body, start = ph.NonTwistingBody(inertia), ph.State.of(attitude=ph.exp((0.1, 0.2, 0.3)), omega=(1, 0.5, 0))
+    run = ph.simulate(body, None, start, method="em", step=1e-3, until=2.0)
+    found = ph.exact(body, start, run.t)
+    np.testing.assert_allclose(found.attitude.matrix().array, run.attitude, atol=1e-6)  # 1.5e-7, that of em
+    np.testing.assert_allclose(found.momentum.array, run.state.momentum.array, atol=1e-12)
+    d3 = found.attitude.matrix().array[:, :, 2]
+    pole = np.cross(d3[0], d3[500])
+    np.testing.assert_allclose(d3 @ pole, 0.0, atol=1e-14)  # a great circle
+    assert ph.exact(body, start, [[1.0], [2.0]]).attitude.array.shape == (2, 1, 4)
+    with pytest.raises(ph.InputError, match="w∥ = 0.1 rad/s about d3"):
+        ph.exact(body, ph.State.of(omega=(1, 0.5, 0.1)), 1.0)
