@@ -22,7 +22,7 @@ def show_systems(title: str, runs: list[Any]) -> None:
             (
                 name,
                 exactly(s["step"]),
-                f"{s['steps']:,}" + (f" ({s['halvings']} halved)" if s["halvings"] else ""),
+                f"{s['steps']:,}" + _harder(s),
                 f"{s['energy']['start']:.10g}",
                 drift(run, "energy", s["energy"]["drift"]),
                 f"{s['constraints']['slip']:.1e}",
@@ -50,3 +50,9 @@ def drift(run: Any, name: str, value: float) -> str:
 def dashes(rows: list[Any]) -> str:
     """What they mean, where there are any."""
     return "A dash: not conserved, as the load changes it. " if any(NONE in row for row in rows) else ""
+
+
+def _harder(s: dict[str, Any]) -> str:
+    """How many steps needed more than one matrix."""
+    said = [f"{s[what]} {name}" for what, name in (("renewals", "whole matrices"), ("halvings", "halved")) if s[what]]
+    return f" ({', '.join(said)})" if said else ""

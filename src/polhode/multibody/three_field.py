@@ -75,6 +75,16 @@ class ThreeField(Method):
         x, report = solver(evaluate, lambda x: x, guess)
         return shaped(x), report
 
+    def rows_left(self, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any, Any]:
+        """What is left of each row (φ⁺, else ψ⁺) where all are held as nearly as can be after a step; how much that is
+        of the size of what they hold; and whether this was found."""
+        equations = self._equations(system, state, t, h)
+        x, report, _ = LeastNorm().solve(equations)
+        residual = equations.residual(x)
+        _, psi, phi, _ = residual
+        left = psi.at[equations.hol].set(h * phi) if equations.both else psi
+        return left, equations.disagreement()(residual[:3]), report.error <= LeastNorm().stalled
+
     def _equations(self, system: System, state: State, t: Any, h: Any) -> Equations:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
         both = self.stabilisation == "both"

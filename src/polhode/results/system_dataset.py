@@ -77,5 +77,6 @@ def _attributes(run: SystemRun) -> dict[str, Any]:
         "seconds": run.trajectory.seconds,
         "iterations": run.trajectory.iterations,
         "halvings": run.halvings,
+        "renewals": run.renewals,
         **about_rerunning(run.recipe, "it was made from Python objects, which a file cannot hold"),
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode.algebra import Quaternion
-from polhode.multibody import MultibodyMethod, System
+from polhode.multibody import MultibodyMethod, State, System
 from polhode.multibody.recording import layout
 from polhode.results.run import Observable
 from polhode.results.sending import Sendable
@@ -107,6 +107,20 @@ class SystemRun(Sendable):
     def halvings(self) -> int:
         """How many steps were halved, into however many parts, because their equations were not solved whole."""
         return int(self._kept("halvings")[-1])
+
+    @property
+    def renewals(self) -> int:
+        """How many solutions needed the whole Jacobian at every iterate, as one matrix did not do: one a step, or one
+        for each part of a halved step."""
+        return int(self._kept("renewals")[-1])
+
+    @property
+    def last_state(self) -> State:
+        """The last sample as a step takes it."""
+        names = ("positions", "quaternions", "velocities", "omegas", "multipliers")
+        none = np.zeros(self.system.rows)
+        kept = {name: self._kept(name)[-1] for name in names}
+        return State(**kept, mu=none, lam=none)
 
     @property
     def attitude(self) -> np.ndarray:
@@ -212,6 +226,7 @@ class SystemRun(Sendable):
             "constraints": {"slip": float(self.slip.max()), "gap": float(self.gap.max())},
             "conserved": list(self.conserved),
             "halvings": self.halvings,
+            "renewals": self.renewals,
             "iterations": self.trajectory.iterations,
             "ok": self.ok,
         }

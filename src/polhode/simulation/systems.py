@@ -12,7 +12,7 @@ from polhode._notices import warn
 from polhode._programs import stored
 from polhode._signals import Signals
 from polhode.mechanics import InputError
-from polhode.multibody import MultibodyMethod, System, consistent_start
+from polhode.multibody import MultibodyMethod, System, ThreeField, ThreeFieldSparse, consistent_start
 from polhode.multibody.assembly import singularities
 from polhode.multibody.extent import too_far
 from polhode.multibody.start import Correction
@@ -90,4 +90,28 @@ def cause_of_failure(run: Any) -> str | None:
             f"{name!r} turns by {turned.max():.3g} rad in a step, and a step can turn a body by less than π; take a "
             f"step below {run.step * np.pi / turned.max() / 2:.2g}"
         )
-    return None
+    return _contradiction(run)
+
+
+@stored(static=1, briefly=True)
+def _rows_left(method: ThreeField, system: System, state: Any, t: Any, h: Any) -> Any:
+    return method.rows_left(system, state, t, h)
+
+
+def _contradiction(run: Any) -> str | None:
+    """Which rows cannot all hold after the step that failed, and what is left of them at best."""
+    if not isinstance(run.method, ThreeField) or isinstance(run.method, ThreeFieldSparse) or not run.system.rows:
+        return None
+    numbers = as_arrays(run.system.bare())
+    left, apart, found = _rows_left(run.method, numbers, as_arrays(run.last_state), run.t[-1], run.step)
+    left = np.asarray(left)
+    if not found or not apart > run.system.tolerance:
+        return None
+    worst = int(np.abs(left).argmax())
+    names = [run.system.row_names[i] for i in np.flatnonzero(np.abs(left) > 0.01 * abs(left[worst]))]
+    return (
+        f"these constraints come to contradict each other: {', '.join(names)}. What comes nearest to all of them "
+        f"leaves {left[worst]:.3g} in {run.system.row_names[worst]!r}, and "
+        f"{float(apart):.2g} of the size of what they hold is more than the tolerance of the system, "
+        f"{run.system.tolerance:g}. Remove or change one, or give System(tolerance=...) if they are meant to agree"
+    )
