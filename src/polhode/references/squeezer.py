@@ -1,6 +1,6 @@
 """Andrews' squeezing mechanism in one coordinate, the angle β of its crank; in the x-y plane, without weight.
 
-Seven bodies: K1 is OF, K2 FE, K3 the triangle BDE, K4 EG, K5 AG, K6 HE, K7 AH. O, A, B and C are fixed; a spring
+Seven bodies: K1 is OF, K2 FE, K3 the triangle BDE, K4 GE, K5 AG, K6 HE, K7 AH. O, A, B and C are fixed; a spring
 pulls D to C, a constant torque turns the crank. From β, E is where two circles meet, then G and H too:
 
     F = r e(β),   |E - F| = d, |E - B| = s,   |G - E| = e, |G - A| = z,   |H - E| = f, |H - A| = u.
@@ -21,19 +21,20 @@ from polhode.references.one_freedom import OneFreedom, Places
 
 START = -0.0617138900142764496358948458001  # of β at rest, rad, where crank and K2 lie on one line
 A, B, C = (np.array(p) for p in ((-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)))  # m
-LENGTHS = {"OF": 0.007, "FE": 0.028, "BE": 0.035, "EG": 0.02, "AG": 0.04, "HE": 0.02, "AH": 0.04}  # r d s e z f u, m
+# Of K1 to K7, named by foot and tip; in the order of the letters r, d, s, e, z, f, u of the books.
+LENGTHS = {"OF": 0.007, "FE": 0.028, "BE": 0.035, "GE": 0.02, "AG": 0.04, "HE": 0.02, "AH": 0.04}  # m
 D = np.array((0.02, -0.018))  # from B, on axes on which E is at (0, -s), m
 MASSES = np.array([0.04325, 0.00365, 0.02373, 0.00706, 0.07050, 0.00706, 0.05498])  # kg
 INERTIAS = np.array([2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5])  # about z, kg m²
-# Centres of mass, m, each on the axes of its body, from the point named: along the body's length and to its left.
+# Centres of mass, m, each from the foot of its body: along its length and to the left.
 CENTRES = np.array([
-    (0.00092, 0.0),  # K1 from O to F
-    (0.0115, 0.0),  # K2 from F to E
-    (0.01874, 0.01043),  # K3 from B to E
-    (0.02 - 0.01421, 0.0),  # K4 from G to E
-    (0.02308, 0.00916),  # K5 from A to G
-    (0.02 - 0.01421, 0.0),  # K6 from H to E
-    (0.01228, -0.00449),  # K7 from A to H
+    (0.00092, 0.0),
+    (0.0115, 0.0),
+    (0.01874, 0.01043),
+    (0.02 - 0.01421, 0.0),
+    (0.02308, 0.00916),
+    (0.02 - 0.01421, 0.0),
+    (0.01228, -0.00449),
 ])  # fmt: skip
 
 
@@ -68,17 +69,18 @@ def joints(beta: Any) -> dict[str, Any]:
     l = LENGTHS
     F = l["OF"] * np.array([np.cos(beta), np.sin(beta)])
     E = meeting(F, B, l["FE"], l["BE"], left=True)
-    G = meeting(E, A, l["EG"], l["AG"], left=False)
+    G = meeting(E, A, l["GE"], l["AG"], left=False)
     return {"F": F, "E": E, "G": G, "H": meeting(E, A, l["HE"], l["AH"], left=True)}
 
 
 def places(beta: Any) -> Places:
     at = {"O": np.zeros(2), "A": A, "B": B, **joints(beta)}
     centres, rotations = np.zeros((7, 3), complex), np.zeros((7, 3, 3), complex)
-    for i, (foot, tip) in enumerate(("OF", "FE", "BE", "GE", "AG", "HE", "AH")):
-        x, y = (at[tip] - at[foot]) / LENGTHS.get(foot + tip, LENGTHS.get(tip + foot))
+    for i, (name, length) in enumerate(LENGTHS.items()):
+        foot, tip = at[name[0]], at[name[1]]
+        x, y = (tip - foot) / length
         turn = np.array([[x, -y], [y, x]])
-        centres[i, :2] = at[foot] + turn @ CENTRES[i]
+        centres[i, :2] = foot + turn @ CENTRES[i]
         rotations[i, :2, :2], rotations[i, 2, 2] = turn, 1.0
     return Places(centres, rotations) if np.iscomplexobj(beta) else Places(centres.real, rotations.real)
 
