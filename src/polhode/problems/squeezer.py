@@ -76,7 +76,7 @@ def _squeezer(torque: float, stiffness: float, rest: float) -> SystemSetup:
             bodies,
             forces=[
                 Spring(GROUND, "K3", stiffness, rest, (*_C, 0.0), (0.02 - 0.01043, 0.01874 - 0.018, 0.0)),
-                Torque("K1", (0.0, 0.0, torque)),
+                Torque("K1", (0.0, 0.0, torque), frame="space"),
             ],
             constraints=[Revolute(a, b, at=(*at, 0.0), axis=_Z, name=name) for a, b, at, name in joints],
             observables={
