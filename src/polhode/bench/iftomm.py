@@ -22,9 +22,10 @@ from polhode.peers import available
 from polhode.peers.runs import Bodies, Cost
 from polhode.problems import problem_of
 from polhode.references import bricard, governor, pendulum, squeezer, windows
+from polhode.results import SystemRun
 from polhode.simulation import StepError
 
-SAMPLES = 200  # of a whole run
+SAMPLES = 250  # of a whole run
 TINY = {"names": ("A01",), "part": 0.01}
 
 
@@ -108,10 +109,8 @@ def _compare(case: Case, part: float) -> list[Row]:
 
     def row(code: str, bodies: Bodies, cost: Cost, ours: float | None, ending: str) -> Row:
         n = len(bodies.times)
-        point = bodies.position[:, case.body] + bodies.attitude[:, case.body] @ np.array(case.at)
-        off = np.abs(point[:, case.axes] - expected.point[:n])[-1].max()
-        crank = np.unwrap(np.arctan2(bodies.attitude[:, 0, 1, 0], bodies.attitude[:, 0, 0, 0]))
-        energy = mechanism.energy(bodies) - case.torque * crank - expected.energy[:n]
+        off = np.abs(point_of(case, bodies) - expected.point[:n]).max()
+        energy = energy_of(case, mechanism.energy(bodies), bodies) - expected.energy[:n]
         each = cost.seconds_per_step
         value = f"energy {np.abs(energy - energy[0]).max():.0e} J, point {off:.0e} m, {1e6 * each:.0f} µs a step"
         return Row(f"{case.title}: {code}", value + ending, None if ours is None else each / ours)
@@ -132,6 +131,24 @@ def _compare(case: Case, part: float) -> list[Row]:
     return rows
 
 
+def point_of(case: Case, bodies: Bodies) -> np.ndarray:
+    """The point compared, over the times, (n, k), m."""
+    point = bodies.position[:, case.body] + bodies.attitude[:, case.body] @ np.array(case.at)
+    return point[:, case.axes]
+
+
+def energy_of(case: Case, energy: np.ndarray, bodies: Bodies) -> np.ndarray:
+    """Less what the torque has put in, J."""
+    crank = np.unwrap(np.arctan2(bodies.attitude[:, 0, 1, 0], bodies.attitude[:, 0, 0, 0]))
+    return energy - case.torque * crank
+
+
+def bodies_of(run: SystemRun) -> Bodies:
+    R = np.asarray(run.attitude)
+    omega = (R @ np.asarray(run.omegas)[..., None])[..., 0]
+    return Bodies(np.asarray(run.t), np.asarray(run.positions), np.asarray(run.velocities), R, omega)
+
+
 def _polhode(system: System, step: float, steps: int, every: int) -> tuple[Bodies, Cost, str]:
     """Timed the second time, when all is compiled."""
     ending = ""
@@ -140,10 +157,7 @@ def _polhode(system: System, step: float, steps: int, every: int) -> tuple[Bodie
             run = simulate(system, step=step, steps=steps, every=every)
         except StepError as error:
             run, ending = error.run, f", stopped at t = {error.run.t[-1]:.3g} s"
-    R = np.asarray(run.attitude)
-    omega = (R @ np.asarray(run.omegas)[..., None])[..., 0]
-    bodies = Bodies(np.asarray(run.t), np.asarray(run.positions), np.asarray(run.velocities), R, omega)
-    return bodies, Cost(max(1, run.steps), run.trajectory.seconds), ending
+    return bodies_of(run), Cost(max(1, run.steps), run.trajectory.seconds), ending
 
 
 def _peers(case: Case, mechanism: Any, steps: int, every: int) -> list[tuple[str, Callable[[], Any] | None]]:

@@ -106,9 +106,10 @@ def mechanism_motion(
     until: float,
     every: int = 1,
     solver: str = "generalized-alpha",
-    spectral_radius: float = SPECTRAL_RADIUS,
+    spectral_radius: float = 0.9,
 ) -> tuple[Bodies, Cost]:
-    """A mechanism in steps of `step` s to `until` s, a sample at each `every`-th; options as for the bicycle.
+    """A mechanism in steps of `step` s to `until` s, a sample at each `every`-th; options as for the bicycle, the
+    spectral radius Exudyn's own.
 
     Loops make joints follow from each other, for which Exudyn has a factorisation with full pivoting."""
 

@@ -35,6 +35,7 @@ def motion(
     if steps < 1 or steps % every or abs(steps * step - until) > 1e-9 * until:
         raise InputError(f"until = {until} s must be a multiple of every = {every} steps of {step} s")
     mj = load("mujoco")
+    mj.set_mju_user_warning(lambda text: None)  # its own writes a file where one works; `data.warning` counts them
     tree = _tree(mechanism)
     model = mj.MjModel.from_xml_string(_text(mechanism, tree, step, integrator))
     data = mj.MjData(model)

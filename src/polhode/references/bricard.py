@@ -59,7 +59,7 @@ def frames(theta: Any) -> np.ndarray:
     return np.array(made)
 
 
-def _mechanism(bricard: Bricard) -> OneFreedom:
+def mechanism(bricard: Bricard) -> OneFreedom:
     L, m, b = bricard.length, bricard.mass, bricard.width
     across = m * (L**2 + b**2) / 12
     inertias = np.tile(np.diag([m * b**2 / 6, across, across]), (RODS, 1, 1))
@@ -77,7 +77,7 @@ def _mechanism(bricard: Bricard) -> OneFreedom:
 
 def motion(bricard: Bricard, times: Any, *, angle: float = np.pi / 2, rate: float = 0.0) -> BricardMotion:
     """The motion at `times`, s, from θ = `angle`, rad, and `rate`, rad/s, at t = 0."""
-    m = one_freedom.motion(_mechanism(bricard), times, coordinate=angle, rate=rate)
+    m = one_freedom.motion(mechanism(bricard), times, coordinate=angle, rate=rate)
     ends = bricard.length * np.cumsum(m.rotations[:, :, :, 0], 1)
     joints = np.concatenate([np.zeros_like(ends[:, :1]), ends], 1)
     last = m.rotations[:, -1] @ _TWIST.T  # of the ground again, bent back about its z, the axis of P6

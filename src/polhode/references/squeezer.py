@@ -85,7 +85,7 @@ def places(beta: Any) -> Places:
     return Places(centres, rotations) if np.iscomplexobj(beta) else Places(centres.real, rotations.real)
 
 
-def _mechanism(squeezer: Squeezer) -> OneFreedom:
+def mechanism(squeezer: Squeezer) -> OneFreedom:
     def potential(beta: Any, at: Places) -> Any:
         # the axes of K3 have x along BE, which is -y of the axes on which D is given
         end = B + at.rotations[2, :2, :2] @ np.array([-D[1], D[0]])
@@ -98,6 +98,6 @@ def _mechanism(squeezer: Squeezer) -> OneFreedom:
 
 def motion(squeezer: Squeezer, times: Any, *, crank: float = START, rate: float = 0.0) -> SqueezerMotion:
     """The motion at `times`, s, from β = `crank`, rad, and `rate`, rad/s, at t = 0."""
-    m = one_freedom.motion(_mechanism(squeezer), times, coordinate=crank, rate=rate)
+    m = one_freedom.motion(mechanism(squeezer), times, coordinate=crank, rate=rate)
     joint = LENGTHS["OF"] * np.stack([np.cos(m.coordinate), np.sin(m.coordinate)], -1)
     return SqueezerMotion(m.coordinate, m.rate, joint, m.energy, m.rotations)
