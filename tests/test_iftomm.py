@@ -203,9 +203,7 @@ PEERS: dict[str, Callable[..., Any]] = {"exudyn": exudyn.mechanism_motion, "mujo
         ("A05", 0.1, 5e-5, (1e-9, 1e-11)),  # 7.2e-10, 5.0e-12, which is 5e-15 after the first ms
     ],
 )
-def test_other_codes_find_the_same(
-    code: str, name: str, until: float, step: float, bounds: tuple[float, float]
-) -> None:
+def test_other_codes_agree(code: str, name: str, until: float, step: float, bounds: tuple[float, float]) -> None:
     if available()[code] is None:
         pytest.skip(f"{code} is not installed")
     case = iftomm.CASES[name]
