@@ -27,6 +27,7 @@ from polhode.simulation import StepError
 
 SAMPLES = 250  # of a whole run
 TINY = {"names": ("A01",), "part": 0.01}
+NAMES = ("A01", "A02-2", "A02-5", "A03", "A04", "A05")  # A02-40 takes hours with dense matrices
 
 
 class Expected(NamedTuple):
@@ -94,7 +95,7 @@ CASES = {
 }  # fmt: skip
 
 
-def measure(names: Iterable[str] = tuple(CASES), part: float = 1.0) -> list[Row]:
+def measure(names: Iterable[str] = NAMES, part: float = 1.0) -> list[Row]:
     """`part` of each run, from its start."""
     return [row for name in names for row in _compare(CASES[name], part)]
 
@@ -116,9 +117,13 @@ def _compare(case: Case, part: float) -> list[Row]:
         value = f"energy {np.abs(energy - energy[0]).max():.0e} J, point {off:.0e} m, {1e6 * each:.0f} µs a step"
         return Row(f"{case.title}: {code}", value + ending, None if ours is None else each / ours)
 
+    what, ours = f"three-field, h = {case.step:g} s", None
     bodies, cost, ending = _polhode(system, case.step, steps, every)
-    ours = cost.seconds_per_step
-    rows = [row(f"three-field, h = {case.step:g} s", bodies, cost, None, ending)]
+    if cost.steps:
+        ours = cost.seconds_per_step
+        rows = [row(what, bodies, cost, None, ending)]
+    else:
+        rows = [Row(f"{case.title}: {what}", "none: the first step was not solved")]
     for code, run in _peers(case, mechanism, steps, every):
         if run is None:
             rows.append(Row(f"{case.title}: {code}", "not installed: pip install 'polhode[peers]'"))
@@ -158,7 +163,7 @@ def _polhode(system: System, step: float, steps: int, every: int) -> tuple[Bodie
             run = simulate(system, step=step, steps=steps, every=every)
         except StepError as error:
             run, ending = error.run, f", stopped at t = {error.run.t[-1]:.3g} s"
-    return bodies_of(run), Cost(max(1, run.steps), run.trajectory.seconds), ending
+    return bodies_of(run), Cost(run.steps, run.trajectory.seconds), ending
 
 
 def _peers(case: Case, mechanism: Any, steps: int, every: int) -> list[tuple[str, Callable[[], Any] | None]]:
