@@ -14,7 +14,7 @@ import polhode as ph
 from polhode.bench import iftomm
 from polhode.bench.told import mechanism_of
 from polhode.mechanics.checks import InputError
-from polhode.multibody import GROUND, Ball, Body, Force, System
+from polhode.multibody import GROUND, Ball, Body, Damper, Force, Revolute, Spring, System
 from polhode.peers import available, exudyn, mujoco
 from polhode.problems import problem_of
 from polhode.references import bricard, governor, one_freedom, squeezer, windows
@@ -187,6 +187,33 @@ def test_what_other_codes_cannot_be_told() -> None:
         mechanism_of(System([ball], constraints=[Ball(GROUND, "ball", at=(0, 0, 1))]))
     with pytest.raises(InputError, match="constant torques in space axes; got a Force"):
         mechanism_of(System([ball], forces=[Force("ball", (1.0, 0, 0))]))
+
+
+def test_what_other_codes_are_told_does_not_depend_on_who_is_named_first() -> None:
+    rod = Body("rod", 1.0, (1.0, 2.0, 2.5), position=(0.5, 0, 0), attitude=ph.exp((0.1, 0.2, 0.3)))
+    to, fro = (
+        mechanism_of(
+            System(
+                [rod],
+                constraints=[Revolute(*pair, at=(0.2, 0, 0), axis=(0, 1, 1))],
+                forces=[
+                    Spring(*pair, 3.0, 0.1, at_a=ends[0], at_b=ends[1]),
+                    Damper(*pair, 2.0, at_a=ends[0], at_b=ends[1]),
+                ],
+            )
+        )
+        for pair, ends in (
+            ((GROUND, "rod"), ((0, 0, 1.0), (0.1, 0, 0))),
+            (("rod", GROUND), ((0.1, 0, 0), (0, 0, 1.0))),
+        )
+    )
+    assert (to.joints[0].a, to.joints[0].b) == (fro.joints[0].a, fro.joints[0].b) == (None, 0)
+    below(1e-15, to.joints[0].at - (0.2, 0, 0))
+    below(1e-15, fro.joints[0].at - (0.2, 0, 0))
+    below(1e-15, np.cross(to.joints[0].axis, fro.joints[0].axis))
+    for a, b in zip(to.lines, fro.lines, strict=True):
+        assert (a.a, a.b, a.stiffness, a.damping, a.length) == (b.a, b.b, b.stiffness, b.damping, b.length)
+        np.testing.assert_array_equal((a.at_a, a.at_b), (b.at_a, b.at_b))
 
 
 PEERS: dict[str, Callable[..., Any]] = {"exudyn": exudyn.mechanism_motion, "mujoco": mujoco.motion}

@@ -27,11 +27,13 @@ def mechanism_of(system: System) -> Mechanism:
     for group in system.groups:
         kind: Any = group.kind
         for i, (bodies, first) in enumerate(zip(group.bodies, group.first, strict=True)):
-            a, b = (None, bodies[0]) if kind.a == GROUND else bodies
-            at_a, at_b = np.asarray(kind.at_a[i]), np.asarray(kind.at_b[i])
+            a, b = bodies if len(bodies) > 1 else (None, bodies[0])
+            at_a, at_b, triad = (np.asarray(x[i]) for x in (kind.at_a, kind.at_b, kind.triad_b))
+            if kind.b == GROUND:
+                at_a, at_b, triad = at_b, at_a, np.asarray(kind.triad_a[i])
             if type(kind) in (Revolute, Prismatic) and getattr(kind, "angle", None) is None:
                 part = parts[b]
-                axis = part.attitude @ np.asarray(kind.triad_b[i])[:, 2]
+                axis = part.attitude @ triad[:, 2]
                 at = part.position + part.attitude @ at_b
                 joints.append((first, Joint(a, b, at, axis, slides=type(kind) is Prismatic)))
             elif type(kind) is Distance:
@@ -45,7 +47,10 @@ def mechanism_of(system: System) -> Mechanism:
         if isinstance(force, Gravity):
             gravity = gravity + np.asarray(force.g)
         elif isinstance(force, Spring | Damper):
-            ends = (None if force.a == GROUND else number[force.a], number[force.b], force.at_a, force.at_b)
+            one, other = (force.a, force.at_a), (force.b, force.at_b)
+            if force.b == GROUND:
+                one, other = other, one
+            ends = (number.get(one[0]), number[other[0]], one[1], other[1])
             if isinstance(force, Spring):
                 lines.append(Between(*ends, stiffness=float(force.stiffness), length=float(force.length)))
             else:

@@ -74,7 +74,10 @@ def _bodies(mj: Any, model: Any, data: Any, numbers: list[int], states: list[Any
 def _tree(mechanism: Mechanism) -> dict[int, Joint | Between]:
     """By what each part hangs on one that is reached before it, from the ground on."""
     found: dict[int, Joint | Between] = {}
-    edges: list[Joint | Between] = [*mechanism.joints, *(line for line in mechanism.lines if line.stiff)]
+    bars = [line for line in mechanism.lines if line.stiff]
+    if any(bar.a is not None or bar.at_b.any() for bar in bars):
+        raise InputError("for MuJoCo a bar leads from the ground to a centre of mass; join other parts by hinges")
+    edges: list[Joint | Between] = [*mechanism.joints, *bars]
     while len(found) < len(mechanism.parts):
         for edge in edges:
             new = edge.b if edge.a is None or edge.a in found else edge.a if edge.b in found else None
@@ -123,7 +126,7 @@ def _text(mechanism: Mechanism, tree: dict[int, Joint | Between], step: float, i
             at = part.attitude.T @ (edge.at - part.position)
             ElementTree.SubElement(element, "joint", name=part.name, type=kind, pos=_words(at), axis=_words(axis))
         else:
-            at = part.attitude.T @ (frames[None][0] + edge.at_a - part.position)
+            at = part.attitude.T @ (edge.at_a - part.position)
             inertia = _POINT * part.mass * (at @ at) * np.eye(3)
             ElementTree.SubElement(element, "joint", name=part.name, type="ball", pos=_words(at))
         full = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
