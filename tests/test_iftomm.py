@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,6 @@ class Compared:
     step: float
     error: float
     energy: float
-    parameters: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.case
