@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polhode.bench import bicycle, chain, directors, precision, roundoff, stabilisation, startup, step
+from polhode.bench import bicycle, chain, directors, iftomm, precision, roundoff, stabilisation, startup, step
 from polhode.bench.base import Benchmark, Row
 from polhode.mechanics.checks import unknown
 
@@ -31,6 +31,7 @@ BENCHMARKS = {
         Benchmark(
             "chain", "A step of a chain with sparse matrices, by the number of its rods", chain.measure, chain.TINY
         ),
+        Benchmark("iftomm", "Mechanisms of the IFToMM library, beside Exudyn and MuJoCo", iftomm.measure, iftomm.TINY),
         Benchmark("roundoff", "Round-off over ten million steps", roundoff.measure, roundoff.TINY),
     )
 }

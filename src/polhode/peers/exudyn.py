@@ -1,4 +1,4 @@
-"""Exudyn (Gerstmayr, Multibody System Dynamics, 2023, doi:10.1007/s11044-023-09937-1) on the bicycle and the disk.
+"""Exudyn (Gerstmayr, Multibody System Dynamics, 2023, doi:10.1007/s11044-023-09937-1): bicycle, disk, mechanisms.
 
 At a constant step: rigid bodies on Euler parameters, revolute joints, `ObjectJointRollingDisc` for the wheels, as in
 Exudyn's own example of this bicycle. Its rolling joint is a disk on a plane and constrains velocities alone, the
@@ -16,6 +16,7 @@ import numpy as np
 
 from polhode.mechanics.checks import InputError, positive, unknown
 from polhode.peers.installed import load
+from polhode.peers.mechanism import Mechanism
 from polhode.peers.runs import BicycleRun, Bodies, Cost, DiskRun, bicycle_run, disk_run
 from polhode.references import bicycle, rolling_disk
 
@@ -98,6 +99,50 @@ def disk_motion(
     return disk_run(disk, bodies, cost)
 
 
+def mechanism_motion(
+    mechanism: Mechanism,
+    *,
+    step: float,
+    until: float,
+    every: int = 1,
+    solver: str = "generalized-alpha",
+    spectral_radius: float = 0.9,
+) -> tuple[Bodies, Cost]:
+    """A mechanism in steps of `step` s to `until` s, a sample at each `every`-th; options as for the bicycle, the
+    spectral radius Exudyn's own.
+
+    Loops make joints follow from each other, for which Exudyn has a factorisation with full pivoting."""
+
+    def build(exu: Any, mbs: Any) -> list[Any]:
+        ground = mbs.CreateGround()
+        made = [
+            _body(exu, mbs, mechanism.gravity, p.mass, p.inertia, p.position, p.attitude, p.velocity, p.omega)
+            for p in mechanism.parts
+        ]
+        items: dict[int | None, Any] = {None: ground, **dict(enumerate(made))}
+        for j in mechanism.joints:
+            create = mbs.CreatePrismaticJoint if j.slides else mbs.CreateRevoluteJoint
+            create(itemNumbers=[items[j.a], items[j.b]], position=j.at, axis=j.axis, show=False)
+        for line in mechanism.lines:
+            ends = {
+                "itemNumbers": [items[line.a], items[line.b]],
+                "localPosition0": line.at_a,
+                "localPosition1": line.at_b,
+                "show": False,
+            }
+            if line.stiff:
+                mbs.CreateDistanceConstraint(**ends)
+            else:
+                mbs.CreateSpringDamper(
+                    **ends, stiffness=line.stiffness, damping=line.damping, referenceLength=line.length
+                )
+        for body, torque in mechanism.torques:
+            mbs.CreateTorque(itemNumber=made[body], loadVector=torque, show=False)
+        return made
+
+    return _run(build, step, until, solver, spectral_radius, every, redundant=len(mechanism.joints) > 1)
+
+
 def _body(exu: Any, mbs: Any, gravity: Any, mass: float, inertia: Any, r: Any, R: Any, v: Any, omega: Any) -> Any:
     return mbs.CreateRigidBody(
         referencePosition=r,
@@ -120,7 +165,13 @@ def _roll(exu: Any, mbs: Any, wheel: Any, radius: float) -> None:
 
 
 def _run(
-    build: Callable[[Any, Any], list[Any]], step: float, until: float, solver: str, spectral_radius: float
+    build: Callable[[Any, Any], list[Any]],
+    step: float,
+    until: float,
+    solver: str,
+    spectral_radius: float,
+    every: int = 1,
+    redundant: bool = False,
 ) -> tuple[Bodies, Cost]:
     positive("step", step)
     positive("until", until)
@@ -137,7 +188,10 @@ def _run(
     bodies = build(exu, mbs)
     sensors = [[_sensor(exu, mbs, body, quantity) for body in bodies] for quantity in _QUANTITIES]
     mbs.Assemble()
-    settings = _settings(exu, steps, until, solver, spectral_radius)
+    settings = _settings(exu, steps, until, solver, spectral_radius, every)
+    if redundant:
+        settings.linearSolver.solverType = exu.LinearSolverType.EigenDense
+        settings.linearSolver.ignoreSingularJacobian = True
     began = time.perf_counter()
     try:
         mbs.SolveDynamic(settings)
@@ -159,11 +213,11 @@ def _sensor(exu: Any, mbs: Any, body: Any, quantity: str) -> Any:
     return mbs.AddSensor(items.SensorBody(bodyNumber=body, storeInternal=True, outputVariableType=variable))
 
 
-def _settings(exu: Any, steps: int, until: float, solver: str, spectral_radius: float) -> Any:
-    """Exudyn's defaults (modified Newton to 1e-8, dense matrices, one thread) but for a constant step, all recorded."""
+def _settings(exu: Any, steps: int, until: float, solver: str, spectral_radius: float, every: int) -> Any:
+    """Exudyn's defaults (modified Newton to 1e-8, dense matrices, one thread) but for a constant step and records."""
     settings = exu.SimulationSettings()
     settings.solution.file.write = False
-    settings.solution.sensors.writePeriod = until / steps
+    settings.solution.sensors.writePeriod = every * until / steps
     settings.parallel.numberOfThreads = 1
     integration = settings.timeIntegration
     integration.numberOfSteps = steps

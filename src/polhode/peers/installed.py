@@ -10,7 +10,7 @@ from types import ModuleType
 
 from polhode.mechanics.checks import InputError
 
-PACKAGES = {"exudyn": "exudyn", "sksundae": "scikit-sundae"}  # module: distribution
+PACKAGES = {"exudyn": "exudyn", "mujoco": "mujoco", "sksundae": "scikit-sundae"}  # module: distribution
 
 
 def available() -> dict[str, str | None]:

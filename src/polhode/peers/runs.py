@@ -79,7 +79,7 @@ def energy_error(energy: np.ndarray) -> float:
     return float(100 * np.abs(energy - energy[0]).max() / abs(energy[0]))
 
 
-def _energy(bodies: Bodies, masses: np.ndarray, inertias: np.ndarray, gravity: np.ndarray) -> np.ndarray:
+def energy_of(bodies: Bodies, masses: np.ndarray, inertias: np.ndarray, gravity: np.ndarray) -> np.ndarray:
     """Σ m v²/2 + ω·Iω/2 - m g·r, with the inertias in body axes."""
     Omega = np.einsum("nbji,nbj->nbi", bodies.attitude, bodies.omega)
     kinetic = np.einsum("b,nbk,nbk->n", masses, bodies.velocity, bodies.velocity)
@@ -104,7 +104,7 @@ def bicycle_run(bike: Bicycle, bodies: Bodies, cost: Cost) -> BicycleRun:
         roll=np.arctan2(n[:, 1, 2], np.hypot(n[:, 1, 0], n[:, 1, 1])),
         steer=np.arctan2(turn[:, 1, 0] - turn[:, 0, 1], turn[:, 0, 0] + turn[:, 1, 1]),
         speed=-bike.rear_radius * spin,
-        energy=_energy(bodies, bike.masses, bike.inertias, np.array([0, 0, bike.gravity])),
+        energy=energy_of(bodies, bike.masses, bike.inertias, np.array([0, 0, bike.gravity])),
         gap=gap,
         slip=slip,
         cost=cost,
@@ -128,7 +128,7 @@ def disk_run(disk: RollingDisk, bodies: Bodies, cost: Cost) -> DiskRun:
         r=np.einsum("nk,nk->n", omega, n),
         x=contact[:, 0],
         y=contact[:, 1],
-        energy=_energy(bodies, np.array([disk.mass]), inertias, np.array([0, 0, -disk.gravity])),
+        energy=energy_of(bodies, np.array([disk.mass]), inertias, np.array([0, 0, -disk.gravity])),
         gap=gap,
         slip=slip,
         cost=cost,
@@ -149,7 +149,7 @@ def sphere_run(sphere: RollingSphere, bodies: Bodies, cost: Cost) -> SphereRun:
         height=z,
         azimuth=np.unwrap(np.arctan2(y, x)),
         omega=along,
-        energy=_energy(bodies, np.array([sphere.mass]), inertias, np.array([0, 0, -sphere.gravity])),
+        energy=energy_of(bodies, np.array([sphere.mass]), inertias, np.array([0, 0, -sphere.gravity])),
         gap=gap,
         slip=slip,
         cost=cost,

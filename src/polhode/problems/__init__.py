@@ -1,4 +1,4 @@
-"""The systems of the papers, by name."""
+"""The systems of the papers and of the IFToMM library, by name."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from polhode.mechanics.checks import unknown
 from polhode.problems.base import Parameter, Problem, Setup, SystemSetup
 from polhode.problems.bicycle import BICYCLE
 from polhode.problems.blades import CHAPLYGIN_SLEIGH, KNIFE_EDGE
+from polhode.problems.bricard import BRICARD
 from polhode.problems.chain import CHAIN
 from polhode.problems.coulomb_wall import COULOMB_WALL
 from polhode.problems.free_body import BOOK, FREE_BODY
+from polhode.problems.governor import GOVERNOR
 from polhode.problems.linkages import FOUR_BAR, PENDULUM
 from polhode.problems.non_twisting import NONTWISTING
 from polhode.problems.rolling_disk import ROLLING_DISK
 from polhode.problems.rolling_solids import CHAPLYGIN_BALL, RATTLEBACK
 from polhode.problems.rolling_sphere import ROLLING_SPHERE
+from polhode.problems.simple_pendulum import SIMPLE_PENDULUM
+from polhode.problems.squeezer import SQUEEZER
 from polhode.problems.tops import FAST_TOP, HEAVY_TOP, SLOW_TOP
+from polhode.problems.windows import WINDOWS
 
 PROBLEMS = {
     p.name: p
@@ -23,6 +28,7 @@ PROBLEMS = {
         *NONTWISTING,
         *(ROLLING_SPHERE, ROLLING_DISK, BICYCLE),
         *(CHAPLYGIN_SLEIGH, KNIFE_EDGE, RATTLEBACK, CHAPLYGIN_BALL, PENDULUM, FOUR_BAR, CHAIN),
+        *(SIMPLE_PENDULUM, WINDOWS, SQUEEZER, BRICARD, GOVERNOR),
     )
 }
 
