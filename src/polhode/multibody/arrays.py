@@ -71,3 +71,14 @@ def over_positive3(A: Any, b: Any) -> Any:
     z = y2 / (A[..., 2, 2] - l2 * A[..., 2, 0] - l3 * m)
     y = y1 / d1 - l3 * z
     return jnp.stack([b[..., 0] / d0 - l1 * y - l2 * z, y, z], axis=-1)
+
+
+def root3(A: Any) -> Any:
+    """Cholesky's lower root of a positive A, (..., 3, 3)."""
+    a = jnp.sqrt(A[..., 0, 0])
+    b, c = A[..., 1, 0] / a, A[..., 2, 0] / a
+    d = jnp.sqrt(A[..., 1, 1] - b * b)
+    e = (A[..., 2, 1] - b * c) / d
+    f = jnp.sqrt(A[..., 2, 2] - c * c - e * e)
+    o = jnp.zeros_like(a)
+    return jnp.stack([jnp.stack(row, axis=-1) for row in ((a, o, o), (b, d, o), (c, e, f))], axis=-2)

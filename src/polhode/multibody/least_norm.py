@@ -15,14 +15,17 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.multibody.arrays import inverse3, turn, turn_back
+from polhode.multibody.arrays import inverse3, root3, turn, turn_back
 from polhode.multibody.chord import settled
+from polhode.multibody.dense import inverse, matmul
 from polhode.multibody.equations import Equations
 from polhode.multibody.moment import in_space
 from polhode.multibody.system import System
 from polhode.multibody.tree import tree
 from polhode.solve import Report
 
+_PROXIMAL = 1e-7
+_REFINED = 3
 _SIDE_BY_SIDE = 256  # columns of the Jacobian
 
 
@@ -96,7 +99,7 @@ class Roots:
 
     def __init__(self, system: System) -> None:
         self.m = jnp.sqrt(jnp.asarray(system.masses))[:, None]
-        self.J = jnp.linalg.cholesky(jnp.asarray(system.inertias))
+        self.J = root3(jnp.asarray(system.inertias))
         self.over_J = inverse3(self.J)
 
     def under(self, p: Any) -> Any:
@@ -118,13 +121,19 @@ class Roots:
 
 
 def least(system: System, A: Any, Lam: Any) -> Any:
-    """The least Λ with the same AᵀΛ, each row weighed by its length."""
+    """The least Λ with the same AᵀΛ, each row weighed by its length: by proximal iteration, as a decomposition of a
+    library's cannot be part of a native loop. What is nearer to following from other rows than √_PROXIMAL counts in
+    part."""
     roots = Roots(system)
     per_row = roots.per_row(A)
     W = (per_row[:, None, None] * roots.under(A)).reshape(len(per_row), -1)
-    u, s, _ = jnp.linalg.svd(W, full_matrices=False)
-    u = jnp.where(s > system.tolerance * s[0], u, 0.0)
-    return per_row * (u @ (u.T @ (Lam / per_row)))
+    S = matmul(W, W.T)
+    lifted = inverse(S + _PROXIMAL * jnp.eye(len(per_row)))
+    goal = S @ (Lam / per_row)
+    x = lifted @ goal
+    for _ in range(_REFINED):
+        x = x + lifted @ (goal - S @ x)
+    return per_row * x
 
 
 class Scaled:
