@@ -1,0 +1,59 @@
+"""`Mechanism`: bodies, a description for polhode, and coordinates of its own for an independent reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from zoo.scene import Scene
+
+Pose = list[tuple[Any, Any]]  # of each body: position, and rotation from body to space
+Twist = list[tuple[Any, Any]]  # of each body: velocity in space axes, Ω in body axes
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """In units in which it is about one long and one heavy, and moves about its own size in one unit of time.
+
+    bodies     name: (mass, inertia in body axes)
+    pose       of coordinates q and time: where each body is, in the order of `bodies`
+    q, rates   the start
+    build      adds joints and forces (all but gravity) to a scene
+    gravity    on every body
+    closure    (q, t): zeros that the coordinates keep, where they close a loop
+    rolling    (q, q', t): zeros that are affine in q'
+    potential  (pose, t): an energy besides that of gravity
+    loads      (pose, twist, t): force in space axes and torque in body axes on each body, that have no potential
+    step, count  size of the step, and how many; a run of half steps covers half of the time
+    """
+
+    name: str
+    bodies: Mapping[str, tuple[float, Any]]
+    pose: Callable[[Any, Any], Pose]
+    q: tuple[float, ...]
+    rates: tuple[float, ...]
+    build: Callable[[Scene], None]
+    gravity: tuple[float, float, float] | None = (0.0, 0.0, -9.81)
+    closure: Callable[[Any, Any], Any] | None = None
+    rolling: Callable[[Any, Any, Any], Any] | None = None
+    potential: Callable[[Pose, Any], Any] | None = None
+    loads: Callable[[Pose, Twist, Any], list[tuple[Any, Any]]] | None = None
+    step: float = 0.01
+    count: int = 40
+    conserves: bool = True  # energy
+    momentum: bool = False  # linear and angular, of what floats
+    axial: Mapping[str, int] = field(default_factory=dict)  # bodies whose turn about this axis of theirs is not told
+
+    def scene(self, pose: Any, twist: Any, **how: Any) -> Scene:
+        """Built as it stands and moves there."""
+        scene = Scene(**how)
+        for (name, (mass, inertia)), (r, R), (v, Omega) in zip(self.bodies.items(), pose, twist, strict=True):
+            J = np.asarray(inertia, dtype=float)
+            scene.body(name, mass, np.diag(J) if J.ndim == 1 else J, r, R, v, Omega)
+        if self.gravity is not None:
+            scene.gravity(self.gravity)
+        self.build(scene)
+        return scene
