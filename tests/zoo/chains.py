@@ -80,7 +80,7 @@ def _universals() -> Mechanism:
             s.universal(before, name, end, first, R @ vec(0, 0, 1))
             end, before = end + R @ vec(1, 0, 0), name
 
-    bodies = {name: (1.0, ROD) for name in "abc"}
+    bodies = dict.fromkeys("abc", (1.0, ROD))
     rates = (0.5, -0.3, 0.2, 0.4, -0.6, 0.1)
     return Mechanism("three rods on crosses", bodies, pose, q, rates, build)
 
@@ -226,8 +226,8 @@ def _slender() -> Mechanism:
             s.ball(before, name, end)
             end, before = end + rz(q[2 * i]) @ ry(q[2 * i + 1]) @ vec(1, 0, 0), name
 
-    bodies = {name: (1.0, (1e-9, 1 / 12, 1 / 12)) for name in "abc"}
-    axial = {name: 0 for name in "abc"}
+    bodies = dict.fromkeys("abc", (1.0, (1e-09, 1 / 12, 1 / 12)))
+    axial = dict.fromkeys("abc", 0)
     return Mechanism("slender rods on ball joints", bodies, pose, q, (0.0,) * 6, build, axial=axial)
 
 

@@ -96,7 +96,9 @@ class Lagrange:
         rows = []
         if self.m.closure is not None:
             closure = self.m.closure
-            rows.append(jnp.atleast_1d(jax.jvp(lambda q, t: jnp.asarray(closure(q, t)), (q, t), (s, jnp.ones_like(t)))[1]))
+            rows.append(
+                jnp.atleast_1d(jax.jvp(lambda q, t: jnp.asarray(closure(q, t)), (q, t), (s, jnp.ones_like(t)))[1])
+            )
         if self.m.rolling is not None:
             rows.append(jnp.atleast_1d(jnp.asarray(self.m.rolling(q, s, t))))
         return jnp.concatenate(rows) if rows else jnp.zeros(0)
@@ -161,5 +163,3 @@ class Lagrange:
                 now, y, size = end, stepper.y, stepper.h_abs
             found.append(self._moment(y[:m], y[m:], end))
         return Motion(*(np.array(x) for x in zip(*found, strict=True)))
-
-

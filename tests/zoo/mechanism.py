@@ -28,6 +28,7 @@ class Mechanism:
     potential  (pose, t): an energy besides that of gravity
     loads      (pose, twist, t): force in space axes and torque in body axes on each body, that have no potential
     step, count  size of the step, and how many; a run of half steps covers half of the time
+    axial      bodies that are symmetric about one of their axes, about which nothing turns them: compared by that axis
     """
 
     name: str
@@ -45,7 +46,8 @@ class Mechanism:
     count: int = 40
     conserves: bool = True  # energy
     momentum: bool = False  # linear and angular, of what floats
-    axial: Mapping[str, int] = field(default_factory=dict)  # bodies whose turn about this axis of theirs is not told
+    without: frozenset[str] = frozenset()  # what cannot be asked of it: "order", "accuracy", "energy", "reactions"
+    axial: Mapping[str, int] = field(default_factory=dict)
 
     def scene(self, pose: Any, twist: Any, **how: Any) -> Scene:
         """Built as it stands and moves there."""

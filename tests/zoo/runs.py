@@ -9,8 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from scipy.spatial.transform import Rotation
 
 from polhode import multibody as mb
+from polhode.simulation.driver import as_arrays
 from zoo.lagrange import BRIEFLY, Motion
 from zoo.mechanism import Mechanism
 from zoo.scene import Scene
@@ -69,15 +71,11 @@ def compiled(system: mb.System, *more: Any) -> Any:
 
 def quaternion(R: np.ndarray) -> np.ndarray:
     """w, x, y, z of rotations (..., 3, 3), by scipy."""
-    from scipy.spatial.transform import Rotation
-
     return np.roll(Rotation.from_matrix(R.reshape(-1, 3, 3)).as_quat(), 1, axis=-1).reshape(*R.shape[:-2], 4)
 
 
 def turned(Q: np.ndarray) -> np.ndarray:
     """Rotations of quaternions w, x, y, z (..., 4), by scipy."""
-    from scipy.spatial.transform import Rotation
-
     return Rotation.from_quat(np.roll(Q.reshape(-1, 4), -1, axis=-1)).as_matrix().reshape(*Q.shape[:-1], 3, 3)
 
 
@@ -105,7 +103,7 @@ def run(m: Mechanism, begin: Motion, middles: Motion, h: float, **how: Any) -> R
     twist = zip(begin.velocities[0], begin.omegas[0], strict=True)
     scene = m.scene(list(start), list(twist), **how)
     made = scene.system()
-    system = jax.tree.map(lambda x: np.asarray(x, dtype=float), made.bare())
+    system = as_arrays(made.bare())
     given = [
         jax.tree.map(lambda x: x[0], states(scene, begin, made.rows)),
         states(scene, middles, made.rows),
@@ -115,7 +113,7 @@ def run(m: Mechanism, begin: Motion, middles: Motion, h: float, **how: Any) -> R
     report, new, energy, psi, phi, reactions, (linear, angular) = out
     back = np.argsort(scene.places(len(m.bodies)))
     length, speed, force = scene.length, scene.length / scene.time, scene.scale((1, 1, -2))
-    holonomic = np.array(made.holonomic, dtype=bool)
+    holonomic, sizes = np.array(made.holonomic, dtype=bool), scene.row_lengths(made)
     return Run(
         ok=bool(report.converged.all()) and bool(np.isfinite(new.positions).all()),
         worst=float(report.error.max()),
@@ -124,22 +122,15 @@ def run(m: Mechanism, begin: Motion, middles: Motion, h: float, **how: Any) -> R
         velocities=new.velocities[:, back] @ scene.turn / speed,
         omegas=new.omegas[:, back] * scene.time,
         energy=np.concatenate([[first], energy]) / scene.scale((1, 2, -2)),
-        gap=np.abs(phi[:, holonomic]) / _sizes(made, np.flatnonzero(holonomic), length),
-        slip=np.abs(psi[:, ~holonomic]) / _sizes(made, np.flatnonzero(~holonomic), length) * scene.time,
+        gap=np.abs(phi / sizes)[:, holonomic],
+        slip=np.abs(psi / sizes)[:, ~holonomic] * scene.time,
         reactions=np.concatenate(
             [reactions[:, back, :3] @ scene.turn / force, reactions[:, back, 3:] / (force * length)], -1
         ),
         linear=linear @ scene.turn / (scene.mass * speed),
-        angular=(angular - np.cross(length * scene.shift, linear))
-        @ scene.turn
-        / (scene.mass * speed * length),
+        angular=(angular - np.cross(length * scene.shift, linear)) @ scene.turn / (scene.mass * speed * length),
     )
 
 
 def _finite(Q: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(Q).all(-1, keepdims=True) & (np.abs(Q).sum(-1, keepdims=True) > 0), Q, np.eye(4)[0])
-
-
-def _sizes(system: mb.System, rows: np.ndarray, length: float) -> np.ndarray:
-    """A unit of length for rows in m, 1 for rows in rad."""
-    return np.array([1.0 if "⟂" in system.row_names[i] or "angle" in system.row_names[i] else length for i in rows])

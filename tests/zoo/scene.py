@@ -74,6 +74,7 @@ class Scene:
     shift: np.ndarray = field(default_factory=lambda: np.zeros(3))
     order: int | None = None
     listed: list[str] = field(default_factory=list)  # bodies as the mechanism calls them
+    angular: set[str] = field(default_factory=set)  # users' constraints that have no length in them
     bodies: list[mb.Body] = field(default_factory=list)
     forces: list[Any] = field(default_factory=list)
     constraints: list[Any] = field(default_factory=list)
@@ -128,7 +129,9 @@ class Scene:
     def gravity(self, g: Any) -> None:
         self.forces.append(mb.Gravity(self.way(g, (0, 1, -2))))
 
-    def spring(self, a: str, b: str, stiffness: float, rest: float, at_a: Any = (0, 0, 0), at_b: Any = (0, 0, 0)) -> None:
+    def spring(
+        self, a: str, b: str, stiffness: float, rest: float, at_a: Any = (0, 0, 0), at_b: Any = (0, 0, 0)
+    ) -> None:
         ends = {"at_a": self.anchor(a, at_a), "at_b": self.anchor(b, at_b)}
         k = stiffness * self.scale((1, 0, -2))
         self.forces.append(mb.Spring(self.called(a), self.called(b), k, rest * self.length, **ends))
@@ -196,21 +199,29 @@ class Scene:
 
     def sphere(self, body: str, radius: float, normal: Any = (0, 0, 1)) -> None:
         where = {"normal": self.way(normal), "point": self.point((0, 0, 0))}
-        self.constraints.append(mb.RollingSphere(self.called(body), radius * self.length, name=f"roll {len(self.constraints)}", **where))
+        self.constraints.append(
+            mb.RollingSphere(self.called(body), radius * self.length, name=f"roll {len(self.constraints)}", **where)
+        )
 
     def in_cylinder(self, body: str, radius: float, cylinder: float, axis: Any) -> None:
         sizes = (radius * self.length, cylinder * self.length)
         where = {"axis": self.way(axis), "point": self.point((0, 0, 0))}
-        self.constraints.append(mb.SphereOnCylinder(self.called(body), *sizes, name=f"roll {len(self.constraints)}", **where))
+        self.constraints.append(
+            mb.SphereOnCylinder(self.called(body), *sizes, name=f"roll {len(self.constraints)}", **where)
+        )
 
     def knife(self, body: str, at: Any, normal: Any = (0, 1, 0)) -> None:
         name = f"knife {len(self.constraints)}"
         self.constraints.append(mb.KnifeEdge(self.called(body), np.asarray(at) * self.length, normal, name=name))
 
     def holonomic(self, fn: Fn, name: str, dims: Dims = LENGTH) -> None:
+        if not dims[1]:
+            self.angular.add(name)
         self.constraints.append(mb.Holonomic(self._scaled(fn, dims), name, parameters=self.how))
 
     def nonholonomic(self, fn: Fn, name: str, dims: Dims = SPEED) -> None:
+        if not dims[1]:
+            self.angular.add(name)
         self.constraints.append(mb.Nonholonomic(self._scaled(fn, dims), name, parameters=self.how))
 
     # What comes of it
@@ -219,6 +230,14 @@ class Scene:
         return mb.System(
             self._ordered(self.bodies), forces=self._ordered(self.forces), constraints=self._ordered(self.constraints)
         )
+
+    def row_lengths(self, system: mb.System) -> np.ndarray:
+        """A unit of length for rows in m and m/s, 1 for rows in rad and rad/s."""
+
+        def without(row: str) -> bool:
+            return "⟂" in row or row.endswith(".angle") or row.split(".")[0] in self.angular
+
+        return np.array([1.0 if without(row) else self.length for row in system.row_names])
 
     def _ordered(self, items: Sequence[Any]) -> list[Any]:
         return [items[i] for i in self.places(len(items))]
