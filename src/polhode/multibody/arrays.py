@@ -56,3 +56,18 @@ def inverse3(A: Any) -> Any:
     a, b, c = A[..., 0, :], A[..., 1, :], A[..., 2, :]
     bc = cross(b, c)
     return jnp.stack([bc, cross(c, a), cross(a, b)], axis=-1) / dot(a, bc)[..., None, None]
+
+
+def over_positive3(A: Any, b: Any) -> Any:
+    """A⁻¹b of a symmetric A, (..., 3, 3), with no negative eigenvalue, by Cholesky's elimination: Ax is b to round-off
+    however near A is to singular, which an inverse written out does not give."""
+    d0 = A[..., 0, 0]
+    l1, l2 = A[..., 1, 0] / d0, A[..., 2, 0] / d0
+    d1 = A[..., 1, 1] - l1 * A[..., 1, 0]
+    m = A[..., 2, 1] - l1 * A[..., 2, 0]
+    l3 = m / d1
+    y1 = b[..., 1] - l1 * b[..., 0]
+    y2 = b[..., 2] - l2 * b[..., 0] - l3 * y1
+    z = y2 / (A[..., 2, 2] - l2 * A[..., 2, 0] - l3 * m)
+    y = y1 / d1 - l3 * z
+    return jnp.stack([b[..., 0] / d0 - l1 * y - l2 * z, y, z], axis=-1)

@@ -13,7 +13,6 @@ import numpy as np
 from polhode.multibody.arrays import product, skew
 from polhode.multibody.local import Local, Motion, Pose, over
 from polhode.multibody.places import by_row, by_row_and_body
-from polhode.multibody.view import View, frame_of
 
 if TYPE_CHECKING:
     from polhode.multibody.system import System
@@ -76,7 +75,7 @@ def regular(system: System, q: Pose, t: Any) -> Any:
 
 def forces(system: System, q: Pose, u: Motion, t: Any, which: Sequence[bool] | None = None) -> Any:
     """f, (N, 6): force in space axes, torque in body axes; of all that is applied, or of `which`."""
-    view = View(system.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t)
+    view = system.seen(q, u, t)
     total = jnp.zeros((system.size, 6))
     for force in compress(system.forces, which) if which is not None else system.forces:
         if force.constant:

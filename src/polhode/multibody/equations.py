@@ -22,12 +22,14 @@ other end of the step: it is symmetric in time.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode.algebra.scalars import stumpff
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross, dot, skew, turn_back
 from polhode.multibody.blocks import carried_by, carry_of, diagonal, masses, rotations
@@ -39,12 +41,14 @@ from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_o
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 
-# A body that is about to stop has no direction of motion. Below this part of the kinetic
-# energy that the impulse of a step would give it, the correction that uses this direction fades.
-_SLOW = 1e-6
-# So does that of a part afloat whose bodies hardly move within it: below this times the square of the angle that
-# it turns in the step, of its kinetic energy as one rigid body.
-_STIFF = 1e-3
+# What is about to stop has no direction of motion, and neither has a part afloat whose bodies hardly move within it.
+# The correction that uses this direction fades where the kinetic energy along it is not many times the work to mend,
+# and below this part of all its kinetic energy, where round-off in the work would decide.
+_SLOW = 10.0
+_STIFF = 1e-6
+# A body afloat is turned by it only where torques, by the energy that they would give it, are more than this part
+# of what forces do.
+_UNTURNED = 1e-6
 
 REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
 
@@ -71,9 +75,14 @@ class Equations:
         self.u, self.q = motion(state), pose(state)
         self.A = self.rows(self.q, t)
         self.A_space = self.turned(self.q[1], self.A)
-        self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t))
-        self.p = in_space(self.q[1], momentum(system, self.u))
         self.parts = Parts(system)
+        self.outer = tuple(not i for i in self.parts.internal) if conserving else None
+        # Rows taken as means along the path, by Simpson's rule, and those taken half-way.
+        floats = self.parts.rows[len(self.parts.bodies) - len(self.parts.afloat) :, self.kept].any(axis=0)
+        self.along_path = np.array(system.holonomic, dtype=bool)[self.kept] & ~floats
+        self.half_way = np.array(system.holonomic, dtype=bool)[self.kept] & floats
+        self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t, self.outer))
+        self.p = in_space(self.q[1], momentum(system, self.u))
 
     def rows(self, q: Any, t: Any) -> Any:
         """A of the rows that are enforced; the redundant ones follow."""
@@ -118,9 +127,17 @@ class Equations:
         w = self.u + 0.5 * over_mass(self.per_mass, push)
         return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u
 
-    def closing_pull(self, A: Any, Gam: Any) -> Any:
-        """AᵀΓ, (N, 6), of A half-way."""
-        return self.pull(A, self._among(Gam, self.hol, len(self.kept)) if self.both else jnp.zeros(len(self.kept)))
+    def closing_pull(self, A: Any, Gam: Any, w: Any) -> Any:
+        """AᵀΓ, (N, 6), of A half-way; its torques over sin(θ/2)/(θ/2), θ the angle that w turns a body by.
+
+        Half-way axes turn by θ/2 to either end, and the balance of momentum holds h w × (torque of Γ) times this
+        sine. The slope of Γ holds the same without it, and the two must cancel: a torque with no component along the
+        axis of a rod then leaves the momentum along it alone."""
+        if not self.both:
+            return jnp.zeros_like(w)
+        pull = self.pull(A, self._among(Gam, self.hol, len(self.kept)))
+        half = 0.5 * self.h * w[:, 3:]
+        return jnp.concatenate([pull[:, :3], pull[:, 3:] / stumpff(1, dot(half, half))[:, None]], axis=-1)
 
     def end_velocity(self, w: Any, pull: Any) -> Any:
         """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
@@ -141,25 +158,25 @@ class Equations:
         mid, end = (r[0], R[0]), (r[1], R[1])
         # Rows half-way and at the end by the same code, once.
         A_mid, A_end = self.apart(jax.vmap(lambda r, R, t: self.rows((r, R), t))(r, R, t + h * jnp.array([0.5, 1.0])))
-        pull = self.closing_pull(A_mid, Gam)
+        pull = self.closing_pull(A_mid, Gam, w)
         ends, path = 0.5 * Lam, 0.0 * Lam  # the parts of Λ that go with A at each end and half-way
         if self.conserving:
-            ends, path = jnp.where(self.closes, Lam / 6.0, ends), jnp.where(self.closes, Lam / 1.5, path)
+            ends = jnp.where(self.along_path, Lam / 6.0, jnp.where(self.half_way, 0.0, ends))
+            path = jnp.where(self.along_path, Lam / 1.5, jnp.where(self.half_way, Lam, path))
         u_end = self.end_velocity(w, pull)
-        f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h))
-        first, last = self.pull(self.A_space, ends), in_space(end[1], self.pull(A_end, ends))
-        impulse = first + last
+        f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h, self.outer))
+        impulse = self.pull(self.A_space, ends) + in_space(end[1], self.pull(A_end, ends))
         if self.conserving:
             mean = 0.5 * (self.u + u_end)
-            f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h))
+            f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h, self.outer))
             f = (self.f + 4.0 * f_mid + f_end) / 6.0
             along = self.pull(A_mid, path)
             if self.both:
                 along = along - h * self._slope(mid, mean, Gam)
+            if any(self.parts.internal):
+                along = along + h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
             impulse = impulse + in_space(mid[1], along)
-            if len(self.parts.afloat):
-                impulse = impulse + self._about_half_way(last - first, x, u_end, end)
-            impulse = impulse - self._idle(impulse, x, u_end, mid, pull)
+            impulse = impulse - self._idle(impulse, x, u_end, mid, end, pull)
         else:
             f = 0.5 * (self.f + f_end)
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
@@ -169,18 +186,7 @@ class Equations:
             psi = psi.at[self.hol].add(self.kappa * phi)
         return balance, psi, phi / h, u - u_end
 
-    def _about_half_way(self, change: Any, x: Any, u_end: Any, end: Any) -> Any:
-        """The torque (N, 6) that what acts at the ends of the step has about where bodies are half-way: with it,
-        what acts between the bodies of a part that floats leaves its angular momentum as it is."""
-        s, h, among = self.system, self.h, self.parts.internal
-        if any(among):
-            before = assembly.forces(s, self.q, self.u, self.t, among)
-            change = change + h / 6.0 * (assembly.forces(s, end, u_end, self.t + h, among) - before)
-        floats = jnp.any(jnp.asarray(self.parts.afloat) > 0, axis=0)[:, None]
-        turn = jnp.where(floats, 0.5 * h * cross(x[0][:, :3], change[:, :3]), 0.0)
-        return jnp.concatenate([jnp.zeros_like(turn), turn], axis=-1)
-
-    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, pull: Any) -> Any:
+    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any) -> Any:
         """What to take off the impulse of the rows so that they do no work but that of drives: a part of
         the momentum, in each part of the system; where it floats, of the momentum within. The kinetic energy
         grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t)."""
@@ -193,14 +199,36 @@ class Equations:
         work = bodies @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
         drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept]
         work = work + self.parts.rows[:, self.kept] @ (Lam * drift)
-        push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
-        floor = _SLOW * jnp.sum(push * over_mass(self.per_mass, push), axis=-1)
+        if any(self.parts.internal):
+            work = work + self._gained(mid, 0.5 * (self.u + u_end), w, end, u_end)
+        whole = bodies @ jnp.sum(p_space * w_space, axis=-1)
         if len(self.parts.afloat):
-            rigid, omega = self.parts.rigid(self.system, mid, p_space)
-            floor = floor + _STIFF * dot(self.h * omega, self.h * omega) * jnp.sum(rigid * w_space, axis=-1)
-            p_space = p_space - rigid
-        kinetic = bodies @ (jnp.sum(p_space * w_space, axis=-1) + floor) + 1e-300
-        return (bodies.T @ (work / kinetic))[:, None] * p_space
+            # A body that nothing turns is left alone.
+            push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
+            gain = push * over_mass(self.per_mass, push)
+            moved, turned = jnp.sum(gain[:, :3], axis=-1), jnp.sum(gain[:, 3:], axis=-1)
+            turns = turned / (turned + _UNTURNED * moved + 1e-300)
+            p_space = self.parts.within(self.system, mid, p_space, turns)
+        kinetic = bodies @ jnp.sum(p_space * w_space, axis=-1)
+        faded = kinetic / (kinetic**2 + (_SLOW * work) ** 2 + (_STIFF * whole) ** 2 + 1e-300)
+        return (bodies.T @ (work * faded))[:, None] * p_space
+
+    def _gained(self, mid: Any, mean: Any, w: Any, end: Any, u_end: Any) -> Any:
+        """What the potentials within each part gain in the step; and the work of what has none, off it."""
+        s, h, t = self.system, self.h, self.t
+        total = jnp.zeros(len(self.parts.bodies))
+        for f in compress(s.forces, self.parts.internal):
+            if f.conservative:
+                before, after = f.energy(s.seen(self.q, self.u, t)), f.energy(s.seen(end, u_end, t + h))
+                gain = after - before
+            else:
+                loads = f.loads(s.seen(mid, mean, t + 0.5 * h))
+                at = [s.names.index(body) for body in f.bodies]
+                gain = -h * sum(
+                    dot(push, w[i, :3]) + dot(twist, w[i, 3:]) for i, (push, twist) in zip(at, loads, strict=True)
+                )
+            total = total + self.parts.bodies[:, s.names.index(f.bodies[0])] * gain
+        return total
 
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes, of rows between bodies."""

@@ -23,6 +23,7 @@ class Applied:
 
     conservative: Any = False  # all of it accounted for by `energy`, with no explicit time
     constant: Any = False  # the same force in space axes at all times, and no torque
+    along_a_line: Any = False  # between points of two bodies, each pulled as much as the other
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -87,6 +88,7 @@ class _Between(Applied):
     at_a: Any
     at_b: Any
     scalars: Any = ()  # the names of its other numbers
+    along_a_line = True
 
     @property
     def bodies(self) -> tuple[str, ...]:

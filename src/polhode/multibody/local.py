@@ -91,8 +91,8 @@ class Local:
         return jnp.stack(self._derivative(lambda d: self.displaced(d).psi_rows())).reshape(-1, *self.shape)
 
     def rate_slope(self, Gam: Any) -> Any:
-        """∂(Γ·φ')/∂q, (bodies, 6), body axes, of rows between bodies."""
-        if not self.kind.holonomic or len(self.frames) == 1:
+        """∂(Γ·φ')/∂q, (bodies, 6), body axes."""
+        if not self.kind.holonomic:
             return jnp.zeros(self.shape)
         return self._derivative(lambda d: [_sum(Gam, self.displaced(d).rate_rows())])[0].reshape(self.shape)
 

@@ -9,22 +9,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.multibody import ties
-from polhode.multibody.arrays import cross, dot, inverse3, product, turn
+from polhode.multibody.arrays import cross, dot, over_positive3, product, turn
 from polhode.multibody.places import rows_of
 from polhode.multibody.system import System
+
+_LINE = 1e-14
 
 
 class Parts:
     """Bodies (m, N) and rows (m, k) of each part, as zeros and ones; `afloat` are those of the parts that float;
-    `internal` says which forces act between bodies (see `ties`)."""
+    `internal` says which forces act within the parts that float (see `ties`)."""
 
     def __init__(self, system: System) -> None:
         number = {name: i for i, name in enumerate(system.names)}
-        self.internal = tuple(not f.constant and len(f.bodies) > 1 for f in system.forces)
         anchored, afloat = ties.parts(
             system.size,
             [(bodies, g.kind.nonholonomic > 0) for g in system.groups for bodies in g.bodies],
-            [[number[b] for b in f.bodies] for f in compress(system.forces, self.internal)],
+            [[number[b] for b in f.bodies] for f in compress(system.forces, system.within)],
+        )
+        floats = np.any(afloat, axis=0) if afloat else np.zeros(system.size, dtype=bool)
+        self.internal = tuple(
+            b and bool(floats[number[f.bodies[0]]]) for b, f in zip(system.within, system.forces, strict=True)
         )
         self.bodies = np.array([*anchored, *afloat], dtype=float).reshape(-1, system.size)
         self.afloat = self.bodies[len(anchored) :]
@@ -33,15 +38,22 @@ class Parts:
             owner[rows_of(g)] = np.array(g.bodies)[:, :1]
         self.rows = self.bodies[:, owner]
 
-    def rigid(self, system: System, q: Any, p: Any) -> tuple[Any, Any]:
-        """Of momenta p (N, 6) in space axes, those of each part afloat moving as one rigid body, and its angular
-        velocity (N, 3). A change along the rest alters neither linear nor angular momentum of the part."""
+    def within(self, system: System, q: Any, p: Any, turns: Any) -> Any:
+        """Of momenta p (N, 6) in space axes, in each part afloat what is left when it is seen from its own motion as
+        one rigid body: a change along it alters neither momentum of the part. `turns` (N,) says how much a body
+        turns in this."""
+        keeps = 1.0 - jnp.any(jnp.asarray(self.afloat) > 0, axis=0)
+        turns = jnp.maximum(turns, keeps)[:, None]  # what does not float stays as it is
+        p = jnp.concatenate([p[:, :3], turns * p[:, 3:]], axis=-1)
         F, (r, R), m = self.afloat, q, jnp.asarray(system.masses)[:, None]
         mass = F @ m
         d = r - F.T @ ((F @ (m * r)) / mass)
         V = (F @ p[:, :3]) / mass
         L = F @ (cross(d, p[:, :3]) + p[:, 3:])
-        J = product(product(R, jnp.asarray(system.inertias)), jnp.swapaxes(R, -1, -2))
+        J = turns[..., None] * product(product(R, jnp.asarray(system.inertias)), jnp.swapaxes(R, -1, -2))
         of_points = m[..., None] * (dot(d, d)[:, None, None] * jnp.eye(3) - d[:, :, None] * d[:, None, :])
-        omega = F.T @ turn(inverse3(jnp.einsum("mb,bij->mij", F, J + of_points)), L)
-        return jnp.concatenate([m * (F.T @ V + cross(omega, d)), turn(J, omega)], axis=-1), omega
+        whole = jnp.einsum("mb,bij->mij", F, J + of_points)
+        # Points on a line have no inertia about it, and no momentum.
+        size = _LINE * jnp.trace(whole, axis1=-2, axis2=-1) + 1e-300
+        omega = F.T @ over_positive3(whole + size[:, None, None] * jnp.eye(3), L)
+        return p - jnp.concatenate([m * (F.T @ V + cross(omega, d)), turn(J, omega)], axis=-1)

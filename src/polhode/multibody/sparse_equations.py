@@ -88,7 +88,7 @@ class SparseEquations(Equations):
         h, t = self.h, self.t
         w, Lam, Gam = x[:3]
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
-        u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), Gam))
+        u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), Gam, w))
         A_end = self.rows(end, t + h)
         from_start = self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
         A, A_force = jax.tree.map(halfway, (self.A, from_start), (A_end, A_end))
@@ -130,8 +130,7 @@ class SparseEquations(Equations):
                 gam = at.Gam[self.number[rows_of(g)[closing]]][..., None, None]
                 J.add(-B[closing], w, gam)
                 J.add(D_phi, gam, w)
-                if on.shape[1] > 1:
-                    J.add(h * rate[closing], u, gam)
+                J.add(h * rate[closing], u, gam)
             else:
                 J.add(h * self.kappa * D_phi, row[closing], w)
         for on, reads, by_q, by_u in force_slopes(s, end, u_end, self.t + h):

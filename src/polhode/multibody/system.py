@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import jax
@@ -23,6 +24,7 @@ from polhode.multibody import ties
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.forces import Applied
+from polhode.multibody.internal import acts_within
 from polhode.multibody.rank import dependent, weighted
 from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
@@ -81,6 +83,7 @@ class System:
     masses: Any  # (N,) kg
     inertias: Any  # (N, 3, 3) kg m², body axes, about the centres of mass
     forces: tuple[Applied, ...]
+    within: Static[tuple[bool, ...]]  # which forces act within the bodies that they name
     groups: tuple[Group, ...]
     start: State  # as the bodies were given
     row_names: Static[tuple[str, ...]]
@@ -108,7 +111,10 @@ class System:
         bodies = _each("bodies", bodies, Body)
         named = _named(bodies)
         applied = tuple(f.bind(named) for f in _each("forces", forces, Applied))
-        bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], applied, tuple(named))
+        start = np.array([body.position for body in bodies], dtype=float)
+        within = tuple(acts_within(f, tuple(named), start) for f in applied)
+        tied = [f.bodies for f in compress(applied, within)]
+        bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], tied, tuple(named))
         labels, holonomic, groups = _gather(bound, tuple(named))
         _check_mapping("observable", observables)
         watched = {name: _with_unit(name, given) for name, given in (observables or {}).items()}
@@ -119,6 +125,7 @@ class System:
             "masses": np.array([body.mass for body in bodies], dtype=float),
             "inertias": np.array([body.tensor for body in bodies]),
             "forces": applied,
+            "within": within,
             "groups": groups,
             "start": State.of(bodies, len(labels)),
             "row_names": labels,
@@ -186,9 +193,12 @@ class System:
 
     def view(self, state: State, t: Any) -> View:
         """What users' functions see of a state."""
-        R = state.rotations
         u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
-        return View(self.names, lambda i: frame_of(state.positions[i], R[i], u[i]), t)
+        return self.seen((state.positions, state.rotations), u, t)
+
+    def seen(self, q: tuple[Any, Any], u: Any, t: Any) -> View:
+        """The same of positions and rotations, and of velocities (N, 6)."""
+        return View(self.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t)
 
 
 def _redundant(system: System) -> tuple[int, ...]:
@@ -261,12 +271,11 @@ def _each(what: str, items: Sequence[Any], kind: type) -> tuple[Any, ...]:
     return made
 
 
-def _turning(constraints: list[Constraint], forces: Sequence[Applied], names: tuple[str, ...]) -> list[Constraint]:
-    """The constraints, those of parts that float as they are there."""
+def _turning(constraints: list[Constraint], tied: list[tuple[str, ...]], names: tuple[str, ...]) -> list[Constraint]:
+    """The constraints, those of parts that float as they are there; `tied` are bodies that forces tie together."""
     number = {name: i for i, name in enumerate(names)}
     rows = [([number[b] for b in c.bodies], c.nonholonomic > 0) for c in constraints]
-    pulled = [[number[b] for b in f.bodies] for f in forces if not f.constant and len(f.bodies) > 1]
-    _, afloat = ties.parts(len(names), rows, pulled)
+    _, afloat = ties.parts(len(names), rows, [[number[b] for b in bodies] for bodies in tied])
     floats = np.any(afloat, axis=0) if afloat else np.zeros(len(names), dtype=bool)
     return [c.floating() if floats[b[0]] else c for c, (b, _) in zip(constraints, rows, strict=True)]
 
