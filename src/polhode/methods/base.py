@@ -95,6 +95,11 @@ class Method(ABC):
                 setattr(cls, name, _from_any_axes(found))
 
     @property
+    def rungs(self) -> tuple[Method, ...]:
+        """What a run tries, one after the other where steps fail: this method alone."""
+        return (self,)
+
+    @property
     def summary(self) -> str:
         """A few words for a table: the docstring up to its first full stop or colon."""
         text = " ".join((type(self).__doc__ or self.name).split())

@@ -30,15 +30,26 @@ class Chord:
     last: float = 1e-12  # the last of these at most
     mode: str = "auto"
 
+    def solve(self, equations: Any) -> tuple[Any, Report, Any]:
+        """The solution, how it was reached, and 1 where the whole Jacobian was needed, which is never."""
+        correction = equations.correction(frozen=self.frozen)
+        return *self(equations.residual, correction, equations.guess(), equations.measure()), 0.0
+
     def __call__(
-        self, residual: Callable[[Any], Any], correction: Callable[[Any], Any], guess: Any, size: Callable[[Any], Any]
+        self,
+        residual: Callable[[Any], Any],
+        correction: Callable[[Any], Any],
+        guess: Any,
+        size: Callable[[Any, Any], Any],
     ) -> tuple[Any, Report]:
-        """`correction(r)` is J⁻¹r; `size` measures a correction, relative to the motion."""
+        """`correction(r)` is J⁻¹r; `size` measures a correction and the residual that it answers, relative to the
+        motion."""
 
         def advance(s: Any) -> Any:
             x, now, _, n = s
-            d = correction(residual(x))
-            return jax.tree.map(jnp.subtract, x, d), size(d), now, n + 1.0
+            r = residual(x)
+            d = correction(r)
+            return jax.tree.map(jnp.subtract, x, d), size(d, r), now, n + 1.0
 
         def unfinished(s: Any) -> Any:
             _, now, before, n = s
@@ -54,6 +65,11 @@ class Chord:
         return x, Report(now <= self.last, n.astype(int), now)
 
     def _settled(self, now: Any, before: Any) -> Any:
-        rate = jnp.where(jnp.isinf(before), 1.0, jnp.clip(now / before, self.rate, 1.0))
-        left = now * rate  # the next correction, if they go on falling as they do
-        return (left <= self.tolerance) | ((now >= before) & (now <= self.stalled))
+        return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=self.rate)
+
+
+def settled(now: Any, before: Any, *, tolerance: float, stalled: float, rate: float) -> Any:
+    """Whether corrections are as good as done: the next one, if they go on falling as they do, is below `tolerance`; or
+    they no longer fall, below `stalled`."""
+    falls = jnp.where(jnp.isinf(before), 1.0, jnp.clip(now / before, rate, 1.0))
+    return (now * falls <= tolerance) | ((now >= before) & (now <= stalled))

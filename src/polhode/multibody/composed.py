@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -41,6 +41,10 @@ class Composed(Method):
     @property
     def order(self) -> int:  # type: ignore[override]
         return self.weights.order
+
+    @property
+    def rungs(self) -> tuple[Method, ...]:
+        return tuple(replace(self, base=base) for base in self.base.rungs)
 
     def prepare(self, system: System, state: State, t: Any = 0.0) -> State:
         return self.base.prepare(system, state, t)

@@ -31,7 +31,7 @@ import numpy as np
 
 from polhode.algebra.scalars import stumpff
 from polhode.multibody import assembly
-from polhode.multibody.arrays import cross, dot, skew, turn_back
+from polhode.multibody.arrays import cross, dot, skew, turn, turn_back
 from polhode.multibody.blocks import carried_by, carry_of, diagonal, masses, rotations
 from polhode.multibody.dense import inverse, matmul
 from polhode.multibody.local import Local, over
@@ -50,7 +50,9 @@ _STIFF = 1e-6
 # of what forces do.
 _UNTURNED = 1e-6
 
-REST = 1e-6  # m/s, rad/s: a system at rest has no velocity to compare corrections with
+_PROXIMAL = 1e-3  # of the diagonal, added to it where rows follow from others
+_REFINED = 2
+_KICK = 0.1  # of the impulses on a body: what round-off in them leaves of its velocity, in units of the tolerance
 
 
 class Equations:
@@ -67,10 +69,8 @@ class Equations:
     ) -> None:
         self.system, self.state, self.t, self.h = system, state, t, h
         self.kappa, self.conserving = kappa, conserving
-        self.kept = system.independent
-        self.hol = np.flatnonzero(np.array(system.holonomic, dtype=bool)[self.kept])
+        self.hol = system.holonomic_rows
         self.both = both and len(self.hol) > 0
-        self.closes = jnp.array(system.holonomic, dtype=bool)[self.kept]
         self.per_mass = mass_inverse(system)
         self.u, self.q = motion(state), pose(state)
         self.A = self.rows(self.q, t)
@@ -78,16 +78,14 @@ class Equations:
         self.parts = Parts(system)
         self.outer = tuple(not i for i in self.parts.internal) if conserving else None
         # Rows taken as means along the path, by Simpson's rule, and those taken half-way.
-        floats = self.parts.rows[len(self.parts.bodies) - len(self.parts.afloat) :, self.kept].any(axis=0)
-        self.along_path = np.array(system.holonomic, dtype=bool)[self.kept] & ~floats
-        self.half_way = np.array(system.holonomic, dtype=bool)[self.kept] & floats
+        floats = self.parts.rows[len(self.parts.bodies) - len(self.parts.afloat) :].any(axis=0)
+        closes = np.array(system.holonomic, dtype=bool)
+        self.along_path, self.half_way = closes & ~floats, closes & floats
         self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t, self.outer))
         self.p = in_space(self.q[1], momentum(system, self.u))
 
     def rows(self, q: Any, t: Any) -> Any:
-        """A of the rows that are enforced; the redundant ones follow."""
-        A = assembly.rows(self.system, q, t)
-        return A[self.kept] if self.system.redundant else A
+        return assembly.rows(self.system, q, t)
 
     # What is done with rows; all else is the same however they are stored (see `sparse_equations`).
 
@@ -118,7 +116,7 @@ class Equations:
         """x = (w, Λ, Γ, ϑ⁺), by half an explicit step with the multipliers of the step before. ϑ⁺ follows from
         the others; it is there to be had at the end."""
         s, h = self.system, self.h
-        Lam = h * jnp.asarray(self.state.multipliers)[self.kept]
+        Lam = h * jnp.asarray(self.state.multipliers)
         push = self.pull(self.A, Lam) + h * jnp.concatenate(
             [self.f[:, :3], turn_back(self.q[1], self.f[:, 3:])], axis=-1
         )
@@ -135,7 +133,7 @@ class Equations:
         axis of a rod then leaves the momentum along it alone."""
         if not self.both:
             return jnp.zeros_like(w)
-        pull = self.pull(A, self._among(Gam, self.hol, len(self.kept)))
+        pull = self.pull(A, self._among(Gam))
         half = 0.5 * self.h * w[:, 3:]
         return jnp.concatenate([pull[:, :3], pull[:, 3:] / stumpff(1, dot(half, half))[:, None]], axis=-1)
 
@@ -143,12 +141,12 @@ class Equations:
         """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
         return 2.0 * (w - over_mass(self.per_mass, pull)) - self.u
 
-    def _among(self, values: Any, where: np.ndarray, count: int) -> Any:
-        """Numbers of some rows among all `count`, 0 elsewhere. By gathering: a scatter cannot be part of a
-        native loop."""
-        place = np.zeros(count, dtype=int)
-        place[where] = 1 + np.arange(len(where))
-        return jnp.pad(values, (1, 0))[place]
+    def _among(self, Gam: Any) -> Any:
+        """Γ among all rows, 0 on those that are not holonomic. By gathering: a scatter cannot be part of a native
+        loop."""
+        place = np.zeros(self.system.rows, dtype=int)
+        place[self.hol] = 1 + np.arange(len(self.hol))
+        return jnp.pad(Gam, (1, 0))[place]
 
     def residual(self, x: Any) -> Any:
         """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off)."""
@@ -180,8 +178,8 @@ class Equations:
         else:
             f = 0.5 * (self.f + f_end)
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
-        psi = self.along(A_end, u_end) + assembly.drift(s, end, t + h)[self.kept]
-        phi = assembly.phi(s, end, t + h)[self.kept[self.hol]]
+        psi = self.along(A_end, u_end) + assembly.drift(s, end, t + h)
+        phi = assembly.phi(s, end, t + h)[self.hol]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
         return balance, psi, phi / h, u - u_end
@@ -197,8 +195,8 @@ class Equations:
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
         # Summed by bodies, as all bodies of a row are in one part.
         work = bodies @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
-        drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)[self.kept]
-        work = work + self.parts.rows[:, self.kept] @ (Lam * drift)
+        drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)
+        work = work + self.parts.rows @ (Lam * drift)
         if any(self.parts.internal):
             work = work + self._gained(mid, 0.5 * (self.u + u_end), w, end, u_end)
         whole = bodies @ jnp.sum(p_space * w_space, axis=-1)
@@ -233,7 +231,7 @@ class Equations:
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes, of rows between bodies."""
         s, t = self.system, self.t + 0.5 * self.h
-        Gam = self._among(Gam, self.kept[self.hol], s.rows)
+        Gam = self._among(Gam)
         here = [Gam[rows_of(g)[:, : g.kind.holonomic]] for g in s.groups]
         slopes = [over(g, Local.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
         return by_body(s, slopes)
@@ -243,7 +241,7 @@ class Equations:
         (ϑ⁺, Λ, Γ): w = (ϑ + ϑ⁺)/2 + M⁻¹AᵀΓ. Terms of the size of Γ are left out of it; `frozen` leaves out
         all that q⁺ brings, but in φ⁺."""
         s, h, t = self.system, self.h, self.t
-        N, k = s.size, len(self.kept)
+        N, k = s.size, s.rows
         n = 6 * N
         w, _, _, u_end = self.guess()
         end = posed(carried(self.state, h * w))
@@ -259,24 +257,24 @@ class Equations:
             wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
             gyro = rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
             K_q = h * carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
-            D_q = h * carried_by(carry, rate[self.kept].reshape(k, n), N)
+            D_q = h * carried_by(carry, rate.reshape(k, n), N)
         D_phi = carried_by(carry, A_end.reshape(k, n)[self.hol], N)
         K = inverse(diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
         D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
             D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
         KA = matmul(K, A_force.T)
-        S = inverse(matmul(D, KA))
+        over_S = self._over(matmul(D, KA))
 
         def inner(a: Any, b: Any) -> tuple[Any, Any]:
             """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a, Dδϑ⁺ = b."""
             Ka = K @ a
-            dLam = S @ (b - D @ Ka)
+            dLam = over_S(b - D @ Ka)
             return Ka + KA @ dLam, dLam
 
         if self.both:
             MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
-            S_phi = inverse(matmul(D_phi, MA))
+            over_S_phi = self._over(matmul(D_phi, MA))
 
         def solve(residual: Any) -> Any:
             balance, psi, phi, off = residual
@@ -286,10 +284,26 @@ class Equations:
                 return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0), off + du.reshape(N, 6)
             # φ⁺ sees half of δϑ⁺, which the shift M⁻¹AᵀδΓ changes in its turn, by a part of order h.
             for _ in range(2):
-                dGam = S_phi @ (phi - 0.5 * (D_phi @ du))
+                dGam = over_S_phi(phi - 0.5 * (D_phi @ du))
                 shift = MA @ dGam
                 du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
             return (0.5 * du + shift).reshape(N, 6), dLam, dGam, off + du.reshape(N, 6)
+
+        return solve
+
+    def _over(self, S: Any) -> Callable[[Any], Any]:
+        """S⁻¹ as a function. Where rows follow from others, S is singular: then by proximal iteration (Carpentier,
+        Budhiraja & Mansard 2021), which leaves alone what no multiplier can change."""
+        if not self.system.redundant:
+            inverted = inverse(S)
+            return lambda b: inverted @ b
+        lifted = inverse(S + _PROXIMAL * jnp.diag(jnp.diag(S)))
+
+        def solve(b: Any) -> Any:
+            x = lifted @ b
+            for _ in range(_REFINED):
+                x = x + lifted @ (b - S @ x)
+            return x
 
         return solve
 
@@ -324,8 +338,44 @@ class Equations:
         rows = jnp.sum(psi * psi) + jnp.sum(phi * phi) + jnp.sum(off * off)
         return jnp.sqrt(jnp.sum(b * over_mass(self.per_mass, b)) + rows)
 
-    def size(self, d: Any) -> Any:
-        """The largest correction of a velocity, relative to the largest velocity, before or half-way; for one
-        that is small, to what round-off in the positions leaves of it."""
-        speed = jnp.max(jnp.abs(self.u)) + jnp.max(jnp.abs(self.guess()[0])) + REST
-        return jnp.max(jnp.abs(d[0])) / (speed + self.round_off * jnp.max(jnp.abs(self.q[0])) / jnp.abs(self.h))
+    def measure(self) -> Callable[[Any, Any], Any]:
+        """The size of a correction and of the residual that it answers, as a function: the largest change of a
+        velocity relative to the largest velocity, and the largest opening of a row relative to the speed of what it
+        holds. Lengths and angles each by their own scale; angular velocities by the momentum they carry, as the spin
+        of a thin rod about itself is known to round-off in momentum only. What is slow is compared with what round-off
+        in positions leaves of a velocity, and a light body with the impulses on it."""
+        s, h = self.system, self.h
+        m, J = jnp.asarray(s.masses), jnp.asarray(s.inertias)
+        trace = J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]
+        w, Lam = self.guess()[:2]
+        fastest = [jnp.max(jnp.maximum(_norms(self.u[:, i]), _norms(w[:, i]))) for i in (np.s_[:3], np.s_[3:])]
+        gyration = jnp.max(jnp.sqrt(trace / m))
+        extent = jnp.max(_norms(self.q[0] - self.q[0][0])) + gyration
+        left = self.round_off / jnp.abs(h)
+        speed = fastest[0] + gyration * fastest[1] + left * (jnp.max(_norms(self.q[0])) + gyration)
+        turning = fastest[1] + fastest[0] / extent + left
+        kick = _KICK * self.reach(jnp.abs(Lam))
+        speed, turning = speed + _norms(kick[:, :3]) / m, turning + _norms(kick[:, 3:]) / trace
+        rows = self.span(speed, turning) + 1e-300
+
+        def size(d: Any, residual: Any) -> Any:
+            moved, turned = _norms(d[0][:, :3]) / speed, _norms(turn(J, d[0][:, 3:])) / (trace * turning)
+            open_by = jnp.concatenate([jnp.abs(residual[1]) / rows, jnp.abs(residual[2]) / rows[self.hol]])
+            return jnp.maximum(jnp.maximum(jnp.max(moved), jnp.max(turned)), jnp.max(open_by, initial=0.0))
+
+        return size
+
+    def reach(self, Lam: Any) -> Any:
+        """|A|ᵀΛ, (N, 6)."""
+        return self.pull(jax.tree.map(jnp.abs, self.A), Lam)
+
+    def span(self, speed: Any, turning: Any) -> Any:
+        """|A|ϑ of such speeds in every direction, (k,)."""
+        ones = jnp.ones(3)
+        return self.along(
+            jax.tree.map(jnp.abs, self.A), jnp.concatenate([speed[:, None] * ones, turning[:, None] * ones], axis=-1)
+        )
+
+
+def _norms(v: Any) -> Any:
+    return jnp.sqrt(dot(v, v))

@@ -12,8 +12,13 @@ from jax import lax
 from polhode.multibody.state import State
 from polhode.multibody.step import Method, Step
 from polhode.multibody.system import System
-from polhode.multibody.three_field import ThreeField
 from polhode.solve import Report
+
+
+def _three_field() -> Method:
+    from polhode.multibody.three_field import ThreeField  # which halves its steps where it must
+
+    return ThreeField()
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class Halving(Method):
     `Step.parts` is the number of parts taken, 1 where nothing was halved; the report is that of
     the parts together. A step that fails in the smallest parts too is reported as not converged."""
 
-    base: Method = field(default_factory=ThreeField)
+    base: Method = field(default_factory=_three_field)
     limit: int = 6
 
     @property
@@ -37,6 +42,10 @@ class Halving(Method):
     @property
     def order(self) -> int:  # type: ignore[override]
         return self.base.order
+
+    @property
+    def rungs(self) -> tuple[Method, ...]:
+        return (*(replace(self, base=base) for base in self.base.rungs[:-1]), self)
 
     def prepare(self, system: System, state: State, t: Any = 0.0) -> State:
         return self.base.prepare(system, state, t)

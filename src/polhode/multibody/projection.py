@@ -8,7 +8,6 @@ from typing import Any
 import jax.numpy as jnp
 
 from polhode.multibody import assembly
-from polhode.multibody.dense import inverse
 from polhode.multibody.moment import carried, mass_inverse, motion, over_mass, pose
 from polhode.multibody.state import State
 from polhode.multibody.system import System
@@ -18,19 +17,18 @@ _TIMES = 2  # Newton steps on positions; a step leaves φ of order h³, so the s
 
 def projected(system: System, state: State, t: Any) -> State:
     """The nearest state with φ = 0 and ψ = 0."""
-    kept, n = system.independent, 6 * system.size
-    hol = [i for i in kept if system.holonomic[i]]
+    hol, n = system.holonomic_rows, 6 * system.size
     per_mass = mass_inverse(system)
-    for _ in range(_TIMES if hol else 0):
-        A = assembly.rows(system, pose(state), t)[jnp.array(hol)]
-        d = _least(A, over_mass(per_mass, A), assembly.phi(system, pose(state), t)[jnp.array(hol)], n)
+    for _ in range(_TIMES if len(hol) else 0):
+        A = assembly.rows(system, pose(state), t)[hol]
+        d = _least(A, over_mass(per_mass, A), assembly.phi(system, pose(state), t)[hol], n)
         r, q = carried(state, -d)
         state = replace(state, positions=r, quaternions=q)
-    A = assembly.rows(system, pose(state), t)[kept]
-    d = _least(A, over_mass(per_mass, A), assembly.psi(system, pose(state), motion(state), t)[kept], n)
+    A = assembly.rows(system, pose(state), t)
+    d = _least(A, over_mass(per_mass, A), assembly.psi(system, pose(state), motion(state), t), n)
     return replace(state, velocities=state.velocities - d[:, :3], omegas=state.omegas - d[:, 3:])
 
 
 def _least(A: Any, MA: Any, b: Any, n: int) -> Any:
     A, MA = A.reshape(-1, n), MA.reshape(-1, n)
-    return (MA.T @ (inverse(A @ MA.T) @ b)).reshape(-1, 6)
+    return (MA.T @ (jnp.linalg.pinv(A @ MA.T, hermitian=True) @ b)).reshape(-1, 6)

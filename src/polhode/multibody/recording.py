@@ -27,6 +27,7 @@ def layout(system: System) -> dict[str, tuple[slice, tuple[int, ...]]]:
         "slip": (),
         "gap": (),
         "halvings": (),
+        "renewals": (),
         "observables": (len(system.observables),),
         "traces": (len(system.traces), 3),
     }

@@ -11,7 +11,9 @@ from jax import lax
 from polhode.mechanics.checks import InputError
 from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
+from polhode.multibody.halving import Halving
 from polhode.multibody.sparse_equations import SparseEquations
+from polhode.multibody.step import Method
 from polhode.multibody.three_field import ThreeField
 from polhode.solve import Report
 
@@ -31,7 +33,11 @@ class ThreeFieldSparse(ThreeField):
     calls_back: ClassVar[bool] = True  # SuperLU runs on the host
     solver: Any = field(default_factory=lambda: Chord(stalled=1e-12, limit=10))  # of a scale that knows of round-off
 
-    def _solved(self, equations: Any) -> tuple[Any, Report]:
+    @property
+    def rungs(self) -> tuple[Method, ...]:
+        return self, Halving(self)
+
+    def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
         """A matrix for one correction, then a better one, and another wherever corrections fall slowly: in a long
         chain the guess may be far off."""
 
@@ -43,12 +49,12 @@ class ThreeFieldSparse(ThreeField):
             x, report, n = s
             limit: Any = jnp.where(n == 0, 1, self.solver.limit)
             solver = replace(self.solver, limit=limit)
-            x, now = solver(equations.residual, equations.correction_at(x), x, equations.size)
+            x, now = solver(equations.residual, equations.correction_at(x), x, equations.measure())
             return x, replace(now, iterations=report.iterations + now.iterations), n + 1
 
         none = replace(Report.explicit(), converged=jnp.asarray(False))
         x, report, _ = lax.while_loop(unfinished, advance, (equations.guess(), none, jnp.asarray(0)))
-        return x, report
+        return x, report, 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.solver, Chord) or self.solver.frozen:

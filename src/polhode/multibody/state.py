@@ -24,6 +24,7 @@ class State:
     mu: Any  # (k,) the paper's μ; M̄μ accumulates the impulse of the rows
     lam: Any  # (k,) λ, the integral of μ
     halvings: Any = 0.0  # steps so far that were halved, into however many parts
+    renewals: Any = 0.0  # solutions so far that needed the whole Jacobian at every iterate
 
     @property
     def rotations(self) -> Any:

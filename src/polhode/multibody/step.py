@@ -48,6 +48,12 @@ class Method(ABC):
         """From `state` at time t to t + h."""
 
     @property
+    def rungs(self) -> tuple[Method, ...]:
+        """What a run tries: this method in a form that is cheap and may fail where another does not, then the next,
+        to the end of the run."""
+        return (self,)
+
+    @property
     def summary(self) -> str:
         """A few words for a table: the docstring up to its first full stop or colon."""
         text = " ".join((type(self).__doc__ or self.name).split())

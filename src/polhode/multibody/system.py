@@ -183,11 +183,6 @@ class System:
         return len(self.row_names)
 
     @property
-    def independent(self) -> np.ndarray:
-        """Rows that a step enforces; the others follow."""
-        return np.setdiff1d(np.arange(self.rows), self.redundant)
-
-    @property
     def holonomic_rows(self) -> np.ndarray:
         return np.flatnonzero(np.array(self.holonomic, dtype=bool))
 

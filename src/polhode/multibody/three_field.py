@@ -14,6 +14,9 @@ from polhode.mechanics.checks import InputError
 from polhode.multibody import assembly
 from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
+from polhode.multibody.halving import Halving
+from polhode.multibody.ladder import Ladder
+from polhode.multibody.least_norm import LeastNorm
 from polhode.multibody.moment import carried, motion, pose, posed
 from polhode.multibody.newton import DenseNewton
 from polhode.multibody.projection import projected
@@ -21,6 +24,8 @@ from polhode.multibody.state import State
 from polhode.multibody.step import Method, Step
 from polhode.multibody.system import System
 from polhode.solve import Report
+
+_CUT = 1e-9  # singular values below this part of the largest count as zero
 
 Stabilisation = Literal["both", "kappa", "projection", "none"]
 
@@ -44,13 +49,18 @@ class ThreeField(Method):
     stabilisation: Stabilisation = "both"
     conserving: bool = True
     accumulate: bool = False
-    solver: Chord | DenseNewton = field(default_factory=Chord)
+    solver: Ladder | Chord | LeastNorm | DenseNewton = field(default_factory=Ladder)
 
-    def _solved(self, equations: Any) -> tuple[Any, Report]:
+    @property
+    def rungs(self) -> tuple[Method, ...]:
+        if not isinstance(self.solver, Ladder):
+            return (self,)
+        return replace(self, solver=self.solver.first), Halving(self)
+
+    def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
         if isinstance(self.solver, DenseNewton):
-            return self._in_full(self.solver, equations)
-        correction = equations.correction(frozen=self.solver.frozen)
-        return self.solver(equations.residual, correction, equations.guess(), equations.size)
+            return *self._in_full(self.solver, equations), 1.0
+        return self.solver.solve(equations)
 
     def _in_full(self, solver: DenseNewton, equations: Any) -> tuple[Any, Report]:
         """By the whole Jacobian, at every iterate."""
@@ -71,10 +81,11 @@ class ThreeField(Method):
         return self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
-        (w, Lam, _, u), (converged, iterations, error) = _root(self, system, state, t, h)
+        (w, Lam, _, u), (converged, iterations, error, renewed) = _root(self, system, state, t, h)
         report = Report(converged > 0, iterations.astype(int), error)
         r, q = carried(state, h * w)
-        new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
+        renewals = state.renewals + renewed
+        new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:], renewals=renewals)
         if self.stabilisation == "projection":
             new = projected(system, new, t + h)
         turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
@@ -86,8 +97,8 @@ class ThreeField(Method):
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _root(method: ThreeField, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any]:
     """The solution of the equations of a step, and how it was reached, in floats."""
-    x, report = method._solved(method._equations(system, state, t, h))
-    return x, (1.0 * report.converged, 1.0 * report.iterations, report.error)
+    x, report, renewed = method._solved(method._equations(system, state, t, h))
+    return x, (1.0 * report.converged, 1.0 * report.iterations, report.error, jnp.asarray(renewed))
 
 
 @_root.defjvp
@@ -101,16 +112,17 @@ def _root_slope(method: ThreeField, at: Any, along: Any) -> tuple[Any, Any]:
 
     change = jax.jvp(partial(residual, flat), at, along)[1]
     slope = jax.jacfwd(residual)(flat, *at)
-    return (x, ending), (shaped(-jnp.linalg.solve(slope, change)), jax.tree.map(jnp.zeros_like, ending))
+    # Where rows follow from others, with multipliers of least change.
+    moved = jnp.linalg.pinv(slope, rtol=_CUT) @ change if at[0].redundant else jnp.linalg.solve(slope, change)
+    return (x, ending), (shaped(-moved), jax.tree.map(jnp.zeros_like, ending))
 
 
 def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any, t: Any, h: Any) -> State:
     """Λ/h on every row."""
     if system.redundant:
         mid = posed(carried(state, 0.5 * h * w))
-        full = assembly.rows(system, mid, t + 0.5 * h).reshape(system.rows, -1)
-        # The least multipliers with this impulse.
-        Lam = jnp.linalg.pinv(full.T, rtol=1e-9) @ (full[system.independent].T @ Lam)
+        A = assembly.rows(system, mid, t + 0.5 * h).reshape(system.rows, -1)
+        Lam = jnp.linalg.pinv(A.T, rtol=_CUT) @ (A.T @ Lam)  # the least with this impulse
     return replace(new, multipliers=Lam / h)
 
 

@@ -23,12 +23,13 @@ from polhode._signals import Signals
 from polhode.mechanics import InputError
 from polhode.mechanics.checks import numbers, positive, shown, whole
 from polhode.mechanics.functions import as_float
-from polhode.simulation.loop import Block, capacity_for, run_block
+from polhode.simulation.loop import Block, capacity_for, run_block, run_block_briefly
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
 _FIRST_BLOCK = 16_384  # steps
+_CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
 
 
 @dataclass(frozen=True)
@@ -122,20 +123,18 @@ def integrate(
     failure: dict[str, Any] = {}
     status, iterations, worst, done = Status.OK, 0, 0.0, 0
     budget = first_block
-    program: Any = None
+    ladder = _Ladder(method, system, state, h)
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
                 if signals.came is not None:
                     status = Status.INTERRUPTED
                     break
-                count, stride = plan.next(done, budget, capacity)
+                count, stride = plan.next(done, ladder.steps(done, budget), capacity)
                 clock = time.perf_counter()
                 signals.waiting = True
-                if program is None:  # users' functions stay as they were, to the end of the run
-                    program = run_block.prepared(method, system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(1))
                 block = jax.block_until_ready(
-                    program(system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
+                    ladder.program(done)(system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
                 )
                 signals.waiting = False
                 spent = time.perf_counter() - clock
@@ -147,6 +146,8 @@ def integrate(
                 worst, fresh = max(worst, worst_now), not signals.keeping
                 signals.keep()
                 bar.advance(done)
+                if not bad and not ok.all() and ladder.climbs(done):
+                    continue
                 if bad or not ok.all():
                     status, failure = (Status.NOT_FINITE, bad) if bad else _failure(block, done, h)
                     break
@@ -160,6 +161,40 @@ def integrate(
             status, failure = (Status.NOT_FINITE, bad) if bad else (status, failure)
     seconds = time.perf_counter() - began
     return Samples(*saved.kept(), status, seconds, iterations / max(done, 1), worst, failure)
+
+
+class _Ladder:
+    """The programs of a method's rungs. A step that one does not solve, and those after it, up to a number that does
+    not depend on how fast the machine is, are taken by the next; then the first goes on."""
+
+    def __init__(self, method: Any, system: Any, state: Any, h: float) -> None:
+        self._rungs = method.rungs
+        self._like = (system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(1))
+        self._programs: dict[int, Any] = {}
+        self._rung, self._until = 0, 0
+
+    def _at(self, done: int) -> int:
+        if done >= self._until:
+            self._rung = 0
+        return self._rung
+
+    def program(self, done: int) -> Any:
+        rung = self._at(done)
+        if rung not in self._programs:  # users' functions stay as they were, to the end of the run
+            made = run_block_briefly if rung else run_block
+            self._programs[rung] = made.prepared(self._rungs[rung], *self._like)
+        return self._programs[rung]
+
+    def steps(self, done: int, budget: int) -> int:
+        """How many the program of now may take."""
+        return min(budget, self._until - done) if self._at(done) else budget
+
+    def climbs(self, done: int) -> bool:
+        """Whether there is a rung above the one that failed; if so it takes over."""
+        if self._at(done) + 1 == len(self._rungs):
+            return False
+        self._rung, self._until = self._rung + 1, done + _CAREFUL
+        return True
 
 
 def bytes_needed(plan: Plan, shape: tuple[int, ...], later: int) -> int:

@@ -36,8 +36,7 @@ class Block:
     samples: Any  # rows of `method.kept`; the first (steps taken) // stride of them are set
 
 
-@stored(static=1)
-def run_block(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
+def _run_block(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
     """`count` samples, `stride` steps apart, from `state` after `done` steps."""
     shape = method.shape(state)
     report = Report(jnp.ones(shape, bool), jnp.zeros(shape, int), jnp.zeros(shape))
@@ -68,6 +67,11 @@ def run_block(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, 
     start = (state, done, jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0), jnp.ones(shape, bool), report, buffer)
     state, done, _, iterations, worst, ok, report, buffer = lax.fori_loop(0, count, sample, start)
     return Block(state, done, iterations, worst, ok, report, buffer)
+
+
+run_block = stored(_run_block, static=1)
+# Compiled without optimisation, sooner: for a few steps in a place where the fast way fails.
+run_block_briefly = stored(_run_block, static=1, briefly=True)
 
 
 def _finite(state: Any) -> Any:

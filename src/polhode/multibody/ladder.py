@@ -1,0 +1,39 @@
+"""One solver after the other, until the equations of a step are solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from jax import lax
+
+from polhode.multibody.chord import Chord
+from polhode.multibody.equations import Equations
+from polhode.multibody.least_norm import LeastNorm
+from polhode.solve import Report
+from polhode.solve.iteration import runs_until_converged
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """`chord`, one matrix for several corrections; where that does not solve a step, `newton`, the whole Jacobian at
+    every iterate with corrections of least norm, from the same guess. In a run the cheap rung goes alone for as long
+    as it holds (`first`), so that nobody waits for the compilation of the others."""
+
+    chord: Chord = field(default_factory=Chord)
+    newton: LeastNorm = field(default_factory=LeastNorm)
+
+    @property
+    def first(self) -> Chord:
+        return self.chord
+
+    def solve(self, equations: Equations) -> tuple[Any, Report, Any]:
+        x, report, _ = self.chord.solve(equations)
+        if not runs_until_converged(self.chord.mode):
+            return x, report, 0.0
+
+        def again(before: Report) -> tuple[Any, Report, Any]:
+            x, report, _ = self.newton.solve(equations)
+            return x, Report(report.converged, before.iterations + report.iterations, report.error), 1.0
+
+        return lax.cond(report.converged, lambda before: (x, before, 0.0), again, report)
