@@ -82,7 +82,7 @@ def _universals() -> Mechanism:
 
     bodies = dict.fromkeys("abc", (1.0, ROD))
     rates = (0.5, -0.3, 0.2, 0.4, -0.6, 0.1)
-    return Mechanism("three rods on crosses", bodies, pose, q, rates, build)
+    return Mechanism("three rods on crosses", bodies, pose, q, rates, build, long=True)
 
 
 def _flat_chain(name: str, masses: tuple[float, ...], step: float, **more: Any) -> Mechanism:
@@ -130,7 +130,7 @@ def _crane() -> Mechanism:
     link, load = (1.0, (0.001, 0.0034, 0.0034)), (100.0, (3.0, 4.0, 5.0))
     bodies = {letter: (load if letter == "f" else link) for letter in letters}
     rates = (0.3, 0.3, 0.3, 0.3, 0.3, 0.3)
-    return Mechanism("crane of five links and 100 kg", bodies, pose, q, rates, build, step=0.005)
+    return Mechanism("crane of five links and 100 kg", bodies, pose, q, rates, build, step=0.005, long=True)
 
 
 def _furuta() -> Mechanism:

@@ -52,7 +52,7 @@ def _driven_hinge() -> Mechanism:
         s.revolute("arm", "bar", (0.5, 0, 0), (1, 0, 0))
 
     bodies = {"arm": (1.0, (0.01, 0.05, 0.05)), "bar": (0.6, (0.04, 0.04, 0.005))}
-    return Mechanism("bar on a driven arm", bodies, pose, (0.4,), (0.0,), build, conserves=False)
+    return Mechanism("bar on a driven arm", bodies, pose, (0.4,), (0.0,), build, conserves=False, long=True)
 
 
 def _foucault() -> Mechanism:
@@ -157,7 +157,7 @@ def _pulley() -> Mechanism:
         s.nonholonomic(right, "rope right", SPEED)
 
     bodies = {"pulley": (1.0, (0.03, 0.045, 0.03)), "right": (2.0, (0.1,) * 3), "left": (1.0, (0.1,) * 3)}
-    return Mechanism("rope that turns a pulley", bodies, pose, (0.0,), (0.5,), build)
+    return Mechanism("rope that turns a pulley", bodies, pose, (0.0,), (0.5,), build, long=True)
 
 
 def _falling_cat() -> Mechanism:

@@ -20,7 +20,7 @@ from zoo.mechanism import Mechanism
 from zoo.turns import cross_matrix
 
 RTOL, ATOL = 1e-12, 1e-13
-BRIEFLY = {"xla_backend_optimization_level": 0}
+BRIEFLY: dict[str, Any] = {"xla_backend_optimization_level": 0}
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,9 @@ class Lagrange:
         def rate(t: float, y: np.ndarray) -> np.ndarray:
             return np.concatenate([y[m:], self.acceleration(self.terms(y[:m], y[m:], t))])
 
-        now, y, found, size = 0.0, np.concatenate([q, s]), [], None
+        found: list[Any] = []
+        size: float | None = None
+        now, y = 0.0, np.concatenate([q, s])
         for end in times.tolist():
             if end > now:
                 first = None if size is None else min(size, end - now)

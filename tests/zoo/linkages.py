@@ -214,7 +214,9 @@ def _bricard() -> Mechanism:
         J = np.where(np.abs(d) > 0.5, 0.01 / 6, square)
         bodies[name] = (1.0, tuple(J.tolist()))
     zero = (0.0,) * 5
-    return Mechanism("Bricard's linkage", bodies, lambda q, t: chain(q)[0], zero, zero, build, closure=closure)
+    return Mechanism(
+        "Bricard's linkage", bodies, lambda q, t: chain(q)[0], zero, zero, build, closure=closure, long=True
+    )
 
 
 def _peaucellier() -> Mechanism:
@@ -277,7 +279,7 @@ def _sarrus() -> Mechanism:
 
     side = (0.5, (0.02, 0.04, 0.05))
     bodies = {"x1": side, "x2": side, "y1": side, "y2": side, "plate": (1.0, (0.2, 0.2, 0.3))}
-    return Mechanism("Sarrus' linkage", bodies, pose, (0.7,), (1.0,), build)
+    return Mechanism("Sarrus' linkage", bodies, pose, (0.7,), (1.0,), build, long=True)
 
 
 def _scott_russell() -> Mechanism:
@@ -302,7 +304,7 @@ def _scott_russell() -> Mechanism:
         s.prismatic("ground", "point", (0, 0, 2 * z), (0, 0, 1))
 
     bodies = {"crank": rod(0.5, 1.0), "rod": rod(1.0, 2.0), "slider": (0.7, (0.1,) * 3), "point": (0.4, (0.1,) * 3)}
-    return Mechanism("Scott and Russell's straight line", bodies, pose, (0.9,), (-1.0,), build)
+    return Mechanism("Scott and Russell's straight line", bodies, pose, (0.9,), (-1.0,), build, long=True)
 
 
 def _watt() -> Mechanism:
@@ -355,7 +357,7 @@ def _pantograph() -> Mechanism:
         s.revolute("fourth", "second", 2 * u + v, Y)
 
     bodies = {"first": rod(1.0, 2.0), "second": rod(1.0, 2.0), "third": rod(0.5, 1.0), "fourth": rod(0.5, 1.0)}
-    return Mechanism("pantograph", bodies, pose, (1.1, 0.2), (0.7, -0.9), build)
+    return Mechanism("pantograph", bodies, pose, (1.1, 0.2), (0.7, -0.9), build, long=True)
 
 
 def _governor() -> Mechanism:
@@ -384,7 +386,7 @@ def _governor() -> Mechanism:
 
     ball = (1.0, (0.03, 0.03, 0.01))
     bodies = {"spindle": (1.0, (0.1, 0.1, 0.05)), "right": ball, "left": ball, "sleeve": (0.8, (0.05, 0.05, 0.05))}
-    return Mechanism("flyball governor", bodies, pose, (0.0, 0.5), (5.0, 0.3), build)
+    return Mechanism("flyball governor", bodies, pose, (0.0, 0.5), (5.0, 0.3), build, long=True)
 
 
 def _taut() -> Mechanism:

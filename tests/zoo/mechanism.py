@@ -46,6 +46,7 @@ class Mechanism:
     count: int = 40
     conserves: bool = True  # energy
     momentum: bool = False  # linear and angular, of what floats
+    long: bool = False  # asked by `make test-long` only
     without: frozenset[str] = frozenset()  # what cannot be asked of it: "order", "accuracy", "energy", "reactions"
     axial: Mapping[str, int] = field(default_factory=dict)
 

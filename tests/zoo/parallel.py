@@ -116,7 +116,7 @@ def _cranks() -> Mechanism:
             s.revolute(name, "plate", p + end, Y)
 
     bodies: dict[str, Any] = {name: rod(0.3, 0.4) for name in "abc"} | {"plate": (1.0, (0.2, 0.3, 0.2))}
-    return Mechanism("plate on three cranks", bodies, pose, (0.5,), (6.0,), build)
+    return Mechanism("plate on three cranks", bodies, pose, (0.5,), (6.0,), build, long=True)
 
 
 def _cardan(name: str, middle: bool) -> Mechanism:

@@ -339,7 +339,7 @@ def _snakeboard() -> Mechanism:
 
     axle = (0.3, (0.02, 0.02, 0.03))
     bodies = {"board": (2.0, (0.1, 0.2, 0.25)), "front": axle, "back": axle, "rotor": (0.7, (0.1, 0.1, 0.2))}
-    more: dict[str, Any] = {"rolling": rolling, "loads": loads, "conserves": False}
+    more: dict[str, Any] = {"rolling": rolling, "loads": loads, "conserves": False, "long": True}
     return Mechanism("snakeboard", bodies, pose, q, start, build, **more)
 
 
@@ -420,6 +420,7 @@ ROLLING = (
         ((0, -0.3), (1, -0.2), (2, -0.2)),
         (2.0, 1.0, 0.7),
         (2.0, 0.5, 1.0, 0.0, 0.0),
+        long=True,
     ),
     _planar_train(
         "roller racer",

@@ -85,7 +85,7 @@ def states(scene: Scene, motion: Motion, rows: int) -> mb.State:
     places = scene.places(bodies)
     turn = np.broadcast_to(scene.turn, (count, bodies, 3, 3))
     none = np.zeros((count, rows))
-    return mb.State(
+    given = mb.State(
         scene.length * (motion.positions @ scene.turn.T + scene.shift)[:, places],
         quaternion(turn @ motion.rotations)[:, places],
         (motion.velocities @ scene.turn.T * (scene.length / scene.time))[:, places],
@@ -93,8 +93,8 @@ def states(scene: Scene, motion: Motion, rows: int) -> mb.State:
         none,
         none,
         none,
-        np.zeros(count),
     )
+    return jax.tree.map(lambda x: np.zeros(count) if np.ndim(x) == 0 else x, given)  # counts, which start at 0
 
 
 def run(m: Mechanism, begin: Motion, middles: Motion, h: float, **how: Any) -> Run:

@@ -205,7 +205,7 @@ class Scene:
 
     def in_cylinder(self, body: str, radius: float, cylinder: float, axis: Any) -> None:
         sizes = (radius * self.length, cylinder * self.length)
-        where = {"axis": self.way(axis), "point": self.point((0, 0, 0))}
+        where: dict[str, Any] = {"axis": self.way(axis), "point": self.point((0, 0, 0))}
         self.constraints.append(
             mb.SphereOnCylinder(self.called(body), *sizes, name=f"roll {len(self.constraints)}", **where)
         )
