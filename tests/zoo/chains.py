@@ -168,7 +168,7 @@ def _cart_pole() -> Mechanism:
         s.damper("ground", "cart", 0.7, at_a=(-3, 0, 0))
 
     bodies = {"cart": (2.0, (0.1, 0.2, 0.3)), "pole": (0.5, (0.05, 0.05, 0.001))}
-    more: dict[str, Any] = {"potential": potential, "loads": loads, "conserves": False}
+    more: dict[str, Any] = {"potential": potential, "loads": loads, "conserves": False, "long": True}
     return Mechanism("cart and pole, sprung and damped", bodies, pose, (0.1, 0.3), (0.4, 1.0), build, **more)
 
 

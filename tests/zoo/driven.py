@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from zoo.lagrange import Lagrange
 from zoo.mechanism import Mechanism, Pose
 from zoo.scene import ANGLE, LENGTH, SPEED, Scene, Seen
 from zoo.turns import rx, ry, rz, vec
@@ -186,15 +188,13 @@ def _falling_cat() -> Mechanism:
     bodies = {"front": half, "back": half}
     q = (0.0,) * 6
     # at rest as a whole: what the bending turns, the halves share
-    rates = _at_rest(bodies, pose, q)
+    rates = partial(_at_rest, bodies, pose, q)
     more: dict[str, Any] = {"conserves": False, "momentum": True, "gravity": None}
     return Mechanism("falling cat", bodies, pose, q, rates, build, **more)
 
 
 def _at_rest(bodies: Any, pose: Any, q: tuple[float, ...]) -> tuple[float, ...]:
     """The rates with which a driven body has no momentum at t = 0."""
-    from zoo.lagrange import Lagrange
-
     plain = Lagrange(Mechanism("at rest", bodies, pose, q, (0.0,) * len(q), lambda s: None, gravity=None))
     s = np.zeros(len(q))
     now = plain.terms(np.asarray(q), s, 0.0)

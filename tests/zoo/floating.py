@@ -137,7 +137,7 @@ def _stiff() -> Mechanism:
         s.spring("ground", "mass", 1e6, 1.0)
 
     bodies = {"mass": (1.0, (0.1, 0.1, 0.1))}
-    without = frozenset({"order", "accuracy", "reactions"})
+    without = frozenset({"order", "accuracy", "energy", "reactions"})
     more: dict[str, Any] = {"potential": potential, "without": without}
     return Mechanism("spring of a million newtons a metre", bodies, pose, (1.0, 0.0, 0.0), (0.0,) * 3, build, **more)
 

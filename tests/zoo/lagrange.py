@@ -59,7 +59,7 @@ class Lagrange:
         J = [np.asarray(inertia, dtype=float) for _, inertia in mechanism.bodies.values()]
         self.inertias = np.array([np.diag(j) if j.ndim == 1 else j for j in J])
         self.gravity = np.zeros(3) if mechanism.gravity is None else np.array(mechanism.gravity)
-        q, t = jnp.asarray(mechanism.q, dtype=float), 0.0
+        q, t = mechanism.where, 0.0
         self._terms = jax.jit(self._equations).lower(q, q, t).compile(compiler_options=BRIEFLY)
 
     def _twist(self, q: Any, s: Any, t: Any) -> tuple[Any, Any, Any, Any]:
@@ -146,7 +146,7 @@ class Lagrange:
 
     def motion(self, times: np.ndarray) -> Motion:
         """At these times, the first of which is 0."""
-        q, s = np.asarray(self.m.q, dtype=float), np.asarray(self.m.rates, dtype=float)
+        q, s = self.m.where, self.m.moving
         m = len(q)
 
         def rate(t: float, y: np.ndarray) -> np.ndarray:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -49,7 +51,10 @@ def _four_bar() -> Mechanism:
         s.revolute("ground", "rocker", ground, Y)
 
     bodies = {"crank": rod(0.5, 0.4), "coupler": rod(1.0, 1.0), "rocker": rod(0.8, 0.8)}
-    rates = _rates(closure, start, 3.0)
+
+    def rates() -> tuple[float, ...]:
+        return _rates(closure, start, 3.0)
+
     return Mechanism("four-bar", bodies, lambda q, t: rods(q)[0], start, rates, build, closure=closure)
 
 
@@ -66,8 +71,6 @@ def _closed(lengths: Sequence[float], ground: Any, crank: float) -> tuple[float,
 
 def _rates(closure: Any, q: Sequence[float], first: float) -> tuple[float, ...]:
     """Of all coordinates, from that of the first."""
-    import jax
-
     A = np.asarray(jax.jacfwd(closure)(jnp.asarray(q), 0.0))
     rest = np.linalg.lstsq(A[:, 1:], -A[:, 0] * first, rcond=None)[0]
     assert np.abs(A[:, 0] * first + A[:, 1:] @ rest).max() < 1e-12
@@ -76,8 +79,6 @@ def _rates(closure: Any, q: Sequence[float], first: float) -> tuple[float, ...]:
 
 def _assembled(closure: Any, q: Sequence[float]) -> tuple[float, ...]:
     """Newton's method for closure = 0 with the first coordinate kept."""
-    import jax
-
     found = np.asarray(q, dtype=float)
     for _ in range(30):
         value = np.asarray(closure(jnp.asarray(found), 0.0))
@@ -160,11 +161,16 @@ def _bennett() -> Mechanism:
     first = 1.0
     second = 2 * np.arctan(k / np.tan(first / 2))
     guesses = [(first, sign * second, other) for sign in (1, -1) for other in (-first, first, 2 * np.pi - first)]
-    q = _first_assembled(closure, guesses)
-    rates = _rates(closure, q, 1.5)
+
+    @cache
+    def q() -> tuple[float, ...]:
+        return _first_assembled(closure, guesses)
+
+    def rates() -> tuple[float, ...]:
+        return _rates(closure, q(), 1.5)
 
     def build(s: Scene) -> None:
-        hinges = frames(jnp.asarray(q))
+        hinges = frames(jnp.asarray(q()))
         chain = ("ground", "one", "two", "three", "ground")
         for i, (p, R) in enumerate(hinges):
             a, b = (chain[i], chain[i + 1]) if i < 3 else ("ground", "three")
@@ -322,17 +328,21 @@ def _watt() -> Mechanism:
         _, _, B, C = rods(q)
         return (B - C)[jnp.array([0, 2])]
 
-    q = _assembled(closure, start_guess)
+    @cache
+    def q() -> tuple[float, ...]:
+        return _assembled(closure, start_guess)
+
+    def rates() -> tuple[float, ...]:
+        return _rates(closure, q(), 0.5)
 
     def build(s: Scene) -> None:
-        _, A, B, _ = rods(jnp.asarray(q))
+        _, A, B, _ = rods(jnp.asarray(q()))
         s.revolute("ground", "left", (0, 0, 0), Y)
         s.revolute("left", "coupler", A, Y)
         s.revolute("coupler", "right", B, Y)
         s.revolute("ground", "right", right, Y)
 
     bodies = {"left": rod(1.0, 1.0), "coupler": rod(0.6, 0.6), "right": rod(1.0, 1.0)}
-    rates = _rates(closure, q, 0.5)
     return Mechanism("Watt's linkage", bodies, lambda q, t: rods(q)[0], q, rates, build, closure=closure)
 
 

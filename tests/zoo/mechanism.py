@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from zoo.scene import Scene
 
+Numbers = tuple[float, ...] | Callable[[], tuple[float, ...]]  # or a function, where they take time to find
 Pose = list[tuple[Any, Any]]  # of each body: position, and rotation from body to space
 Twist = list[tuple[Any, Any]]  # of each body: velocity in space axes, Ω in body axes
 
@@ -20,7 +22,7 @@ class Mechanism:
 
     bodies     name: (mass, inertia in body axes)
     pose       of coordinates q and time: where each body is, in the order of `bodies`
-    q, rates   the start
+    q, rates   the start: `where` and `moving` are the numbers
     build      adds joints and forces (all but gravity) to a scene
     gravity    on every body
     closure    (q, t): zeros that the coordinates keep, where they close a loop
@@ -34,8 +36,8 @@ class Mechanism:
     name: str
     bodies: Mapping[str, tuple[float, Any]]
     pose: Callable[[Any, Any], Pose]
-    q: tuple[float, ...]
-    rates: tuple[float, ...]
+    q: Numbers
+    rates: Numbers
     build: Callable[[Scene], None]
     gravity: tuple[float, float, float] | None = (0.0, 0.0, -9.81)
     closure: Callable[[Any, Any], Any] | None = None
@@ -49,6 +51,14 @@ class Mechanism:
     long: bool = False  # asked by `make test-long` only
     without: frozenset[str] = frozenset()  # what cannot be asked of it: "order", "accuracy", "energy", "reactions"
     axial: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def where(self) -> np.ndarray:
+        return np.asarray(self.q() if callable(self.q) else self.q, dtype=float)
+
+    @cached_property
+    def moving(self) -> np.ndarray:
+        return np.asarray(self.rates() if callable(self.rates) else self.rates, dtype=float)
 
     def scene(self, pose: Any, twist: Any, **how: Any) -> Scene:
         """Built as it stands and moves there."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from zoo.linkages import _assembled, _rates, rod
 from zoo.mechanism import Mechanism, Pose
@@ -124,12 +126,8 @@ def _cardan(name: str, middle: bool) -> Mechanism:
     bend = 0.6
     angles = (0.3, 0.3) if middle else (bend,)
     # shafts lie along x, each bent about z against the one before
-    ways = [jnp.eye(3)]
-    for a in angles:
-        ways.append(ways[-1] @ rz(a))
-    points = [vec(0, 0, 0)]
-    for W in ways:
-        points.append(points[-1] + W @ vec(1, 0, 0))
+    ways = [Rotation.from_rotvec([0, 0, sum(angles[:i])]).as_matrix() for i in range(len(angles) + 1)]
+    points = np.cumsum([np.zeros(3), *(W[:, 0] for W in ways)], axis=0)
 
     def pose(q: Any, t: Any) -> Pose:
         """Turn about x of the first; then each cross: about an axis of the shaft before, and one of the shaft after."""
@@ -151,19 +149,23 @@ def _cardan(name: str, middle: bool) -> Mechanism:
             rows.append(r - (points[-1] + points[-2]) / 2)
         return jnp.concatenate(rows)
 
-    q = _assembled(closure, (0.0, *(0.0, 0.3 if middle else bend) * len(angles)))
-    rates = _rates(closure, q, 8.0)
+    @cache
+    def q() -> tuple[float, ...]:
+        return _assembled(closure, (0.0, *(0.0, 0.3 if middle else bend) * len(angles)))
+
+    def rates() -> tuple[float, ...]:
+        return _rates(closure, q(), 8.0)
 
     def build(s: Scene) -> None:
-        there = pose(jnp.asarray(q), 0.0)
+        there = pose(jnp.asarray(q()), 0.0)
         names = ["one", "two", "three"] if middle else ["one", "two"]
         s.revolute("ground", "one", (0, 0, 0), (1, 0, 0))
         for i in range(len(angles)):
             s.universal(names[i], names[i + 1], points[i + 1], there[i][1] @ vec(*Y), there[i + 1][1] @ vec(*Z))
-        s.revolute("ground", names[-1], points[-1], ways[-1] @ vec(1, 0, 0))
+        s.revolute("ground", names[-1], points[-1], ways[-1][:, 0])
 
     bodies = dict.fromkeys(("one", "two", "three")[: len(angles) + 1], (1.0, (0.05, 0.09, 0.09)))
-    return Mechanism(name, bodies, pose, q, rates, build, closure=closure, step=0.005)
+    return Mechanism(name, bodies, pose, q, rates, build, closure=closure, step=0.005, long=middle)
 
 
 def _oldham() -> Mechanism:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -17,8 +19,6 @@ Y = (0, 1, 0)
 
 def spin_of(R: Any, q: Any, s: Any) -> Any:
     """ω in space of the rotation R(q), by its rate along s."""
-    import jax
-
     turned, rate = jax.jvp(R, (q,), (s,))
     W = rate @ turned.T
     return vec(W[2, 1], W[0, 2], W[1, 0])
@@ -42,7 +42,7 @@ def _disk(name: str, lean: float, rates: tuple[float, float, float], step: float
         return slip[:2]
 
     q = (0.0, 0.0, 0.2, lean, 0.0)
-    start = _rolled(rolling, q, rates)
+    start = partial(_rolled, rolling, q, rates)
 
     def build(s: Scene) -> None:
         s.disk("disk", 1.0)
@@ -53,8 +53,6 @@ def _disk(name: str, lean: float, rates: tuple[float, float, float], step: float
 
 def _rolled(rolling: Any, q: tuple[float, ...], rest: tuple[float, ...]) -> tuple[float, ...]:
     """Rates of all coordinates, the last of which are given, so that nothing slips at t = 0."""
-    import jax
-
     q_ = jnp.asarray(q)
     free = len(q) - len(rest)
     zero = jnp.zeros(len(q)).at[free:].set(jnp.asarray(rest))
@@ -77,7 +75,7 @@ def _ball(name: str, inertia: Any, rates: tuple[float, float, float], offset: fl
         return (vec(s[0], s[1], 0.0) - jnp.cross(spin_of(turn, q, s), UP))[:2]
 
     q = (0.1, 0.2, 0.3, 0.5, 0.0)
-    start = _rolled(rolling, q, rates)
+    start = partial(_rolled, rolling, q, rates)
 
     def height(view: Seen) -> Any:
         return view.point("ball", (0, 0, offset))[2] - 1.0
@@ -121,7 +119,7 @@ def _turntable() -> Mechanism:
         s.nonholonomic(slip, "slip")
 
     q = (1.0, 0.0, 0.0, 0.0, 0.0)
-    start = _rolled(rolling, q, (0.4, 0.8, 0.5))
+    start = partial(_rolled, rolling, q, (0.4, 0.8, 0.5))
     J = 0.4 * 0.2**2
     bodies = {"ball": (1.0, (J, J, J))}
     return Mechanism("ball on a turntable", bodies, pose, q, start, build, rolling=rolling, conserves=False)
@@ -166,9 +164,9 @@ def _in_cylinder(name: str, rate: float) -> Mechanism:
             s.in_cylinder("ball", ball, inner, (0, 0, 1))
 
     q = (0.3, 0.0, 0.0, 0.0, 0.0)
-    start = _rolled(rolling, q, (0.5, 0.3, -14.0))
+    start = partial(_rolled, rolling, q, (0.5, 0.3, -14.0))
     J = 0.4 * ball**2
-    more: dict[str, Any] = {"conserves": not rate, "step": 0.005}
+    more: dict[str, Any] = {"conserves": not rate, "step": 0.005, "long": bool(rate)}
     return Mechanism(name, {"ball": (1.0, (J, J, J))}, pose, q, start, build, rolling=rolling, **more)
 
 
@@ -190,10 +188,7 @@ def _rattleback() -> Mechanism:
         return [(vec(q[0], q[1], -(R @ contact(R))[2]), R)]
 
     def rolling(q: Any, s: Any, t: Any) -> Any:
-        import jax
-
-        (r, _), (v, _) = jax.jvp(lambda q: pose(q, t)[0], (q,), (s,))
-        del r
+        v = jax.jvp(lambda q: pose(q, t)[0][0], (q,), (s,))[1]
         R = turn(q)
         return (v + jnp.cross(spin_of(turn, q, s), R @ contact(R)))[:2]
 
@@ -210,7 +205,7 @@ def _rattleback() -> Mechanism:
         s.nonholonomic(slip, "slip")
 
     q = (0.0, 0.0, 0.1, 0.1, 0.05)
-    start = _rolled(rolling, q, (2.0, 0.3, -0.2))
+    start = partial(_rolled, rolling, q, (2.0, 0.3, -0.2))
     return Mechanism("rattleback", {"stone": (1.0, J)}, pose, q, start, build, rolling=rolling)
 
 
@@ -259,8 +254,6 @@ def _planar_train(
         return out
 
     def rolling(q: Any, s: Any, t: Any) -> Any:
-        import jax
-
         def points(q: Any) -> Any:
             there = pose(q, t)
             return jnp.stack([there[i][0] + there[i][1] @ vec(x, 0, 0) for i, x in blades])
@@ -269,7 +262,7 @@ def _planar_train(
         return jnp.stack([v[j] @ (pose(q, t)[i][1] @ vec(0, 1, 0)) for j, (i, _) in enumerate(blades)])
 
     q = (0.1, 0.2, *angles)
-    start = _feasible(rolling, q, rates)
+    start = partial(_feasible, rolling, q, rates)
 
     def build(s: Scene) -> None:
         there = pose(jnp.asarray(q), 0.0)
@@ -286,8 +279,6 @@ def _planar_train(
 
 def _feasible(rolling: Any, q: tuple[float, ...], rates: tuple[float, ...]) -> tuple[float, ...]:
     """The nearest rates that do not slip."""
-    import jax
-
     q_, s = jnp.asarray(q), np.asarray(rates, dtype=float)
     A = np.asarray(jax.jacfwd(lambda s: jnp.asarray(rolling(q_, s, 0.0)))(jnp.asarray(s)))
     return tuple((s - np.linalg.pinv(A) @ np.asarray(rolling(q_, jnp.asarray(s), 0.0))).tolist())
@@ -314,8 +305,6 @@ def _snakeboard() -> Mechanism:
         return [(zero, -T), (zero, zero), (zero, zero), (zero, T)]
 
     def rolling(q: Any, s: Any, t: Any) -> Any:
-        import jax
-
         def points(q: Any) -> Any:
             there = pose(q, t)
             return there[1][0], there[2][0]
@@ -324,7 +313,7 @@ def _snakeboard() -> Mechanism:
         return vec(front @ (rz(q[2] + q[3]) @ vec(*Y)), back @ (rz(q[2] + q[4]) @ vec(*Y)))
 
     q = (0.0, 0.0, 0.3, 0.3, -0.4, 0.0)
-    start = _feasible(rolling, q, (1.0, 0.2, 0.1, 0.5, -0.5, 0.0))
+    start = partial(_feasible, rolling, q, (1.0, 0.2, 0.1, 0.5, -0.5, 0.0))
 
     def build(s: Scene) -> None:
         R = rz(0.3)
@@ -360,8 +349,6 @@ def _two_wheels() -> Mechanism:
         ]
 
     def rolling(q: Any, s: Any, t: Any) -> Any:
-        import jax
-
         angle, rate = jax.jvp(yaw, (t,), (jnp.ones_like(t),))
         ahead, left = rz(angle) @ vec(1, 0, 0), rz(angle) @ vec(0, 1, 0)
         v = vec(s[0], s[1], 0.0)
@@ -429,6 +416,7 @@ ROLLING = (
         ((0, -0.4), (1, 0.1)),
         (2.0, 0.5),
         (0.5, 0.2, 0.3, 3.0),
+        long=True,
     ),
     _snakeboard(),
     _two_wheels(),
