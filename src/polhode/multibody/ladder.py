@@ -17,15 +17,11 @@ from polhode.solve.iteration import runs_until_converged
 @dataclass(frozen=True)
 class Ladder:
     """`chord`, one matrix for several corrections; where that does not solve a step, `newton`, the whole Jacobian at
-    every iterate with corrections of least norm, from the same guess. In a run the cheap rung goes alone for as long
-    as it holds (`first`), so that nobody waits for the compilation of the others."""
+    every iterate with corrections of least norm, from the same guess. In a run each is a program of its own
+    (`ThreeField.rungs`), so that nobody waits for the compilation of one that is not needed."""
 
     chord: Chord = field(default_factory=Chord)
     newton: LeastNorm = field(default_factory=LeastNorm)
-
-    @property
-    def first(self) -> Chord:
-        return self.chord
 
     def solve(self, equations: Equations) -> tuple[Any, Report, Any]:
         x, report, _ = self.chord.solve(equations)

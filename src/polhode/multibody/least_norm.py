@@ -8,7 +8,7 @@ counts as dependent does not depend on units.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -19,9 +19,10 @@ from polhode.multibody.arrays import inverse3, turn, turn_back
 from polhode.multibody.chord import settled
 from polhode.multibody.equations import Equations
 from polhode.multibody.moment import in_space
+from polhode.multibody.tree import tree
 from polhode.solve import Report
 
-_SIDE_BY_SIDE = 64  # columns of the Jacobian
+_SIDE_BY_SIDE = 256  # columns of the Jacobian
 
 
 @dataclass(frozen=True)
@@ -40,31 +41,46 @@ class LeastNorm:
         """The solution, how it was reached, and 1."""
         scaled, size = Scaled(equations), equations.measure()
 
-        def advance(s: Any) -> Any:
-            y, now, _, n = s
-            left = scaled.residual(y)
-            J = scaled.jacobian(y)
-            d = jnp.linalg.lstsq(J, left, rcond=self.cut)[0]
-            e = size(scaled.unknowns(d), scaled.parts(left))
+        def advance(s: _At) -> _At:
+            y = s.y - s.part * s.d
+            left, u = scaled.residual(y)
             worth = jnp.linalg.norm(left)
+            shorten = ~(worth <= (1.0 - 0.25 * s.part) * s.worth) & (s.part > 0.5**self.shortest)
+            shorten = shorten & (s.now > self.stalled)
+            return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left, u, worth))
 
-            def too_long(a: Any) -> Any:
-                there = jnp.linalg.norm(scaled.residual(y - a * d))
-                return ~(there <= (1.0 - 0.25 * a) * worth) & (a > 0.5**self.shortest) & (e > self.stalled)
+        def corrected(s: _At, y: Any, left: Any, u: Any, worth: Any) -> _At:
+            d = jnp.linalg.lstsq(scaled.jacobian(y), left, rcond=self.cut)[0]
+            now = size(scaled.unknowns(d), scaled.parts(left))
+            return _At(y, d, jnp.asarray(1.0), u, worth, now, s.now, s.count + 1)
 
-            a = lax.while_loop(too_long, lambda a: 0.5 * a, jnp.asarray(1.0))
-            return y - a * d, e, now, n + 1.0
+        def unfinished(s: _At) -> Any:
+            return ~self._settled(s.now, s.before) & ~jnp.isnan(s.now) & (s.count < self.limit)
 
-        def unfinished(s: Any) -> Any:
-            _, now, before, n = s
-            return ~self._settled(now, before) & ~jnp.isnan(now) & (n < self.limit)
-
-        first = (scaled.guess(), jnp.asarray(jnp.inf), jnp.asarray(jnp.inf), jnp.asarray(0.0))
-        y, now, before, n = lax.while_loop(unfinished, advance, first)
-        return scaled.finished(y), Report(self._settled(now, before), n.astype(int), now), 1.0
+        y = scaled.guess()
+        far = jnp.asarray(jnp.inf)
+        none = _At(y, jnp.zeros_like(y), jnp.asarray(1.0), jnp.zeros_like(equations.u), far, far, far, jnp.asarray(0))
+        s = lax.while_loop(unfinished, advance, none)
+        # The last correction is round-off, or next to it, and ϑ⁺ is from before it.
+        w, Lam, Gam, _ = scaled.unknowns(s.y)
+        return (w, Lam, Gam, s.u), Report(self._settled(s.now, s.before), s.count, s.now), 1.0
 
     def _settled(self, now: Any, before: Any) -> Any:
         return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=1e-6)
+
+
+@tree
+class _At:
+    """An iterate, the correction to it and the part of that which is tried."""
+
+    y: Any
+    d: Any
+    part: Any
+    u: Any  # ϑ⁺
+    worth: Any  # the norm of what is left of the equations
+    now: Any  # size of the correction
+    before: Any
+    count: Any
 
 
 class Scaled:
@@ -97,10 +113,12 @@ class Scaled:
         v = jnp.concatenate([w[:, :3] * self.root_m, turn_back(self.root, w[:, 3:])], axis=-1)
         return jnp.concatenate([v.ravel(), Lam / self.per_row, Gam / self.per_closing])
 
-    def residual(self, y: Any) -> Any:
-        balance, psi, phi, _ = self.equations.residual(self.unknowns(y))
+    def residual(self, y: Any) -> tuple[Any, Any]:
+        """What is left of the equations, and ϑ⁺."""
+        balance, psi, phi, off = self.equations.residual(self.unknowns(y))
         closing = phi * self.per_closing if self.equations.both else jnp.zeros(0)
-        return jnp.concatenate([self._over(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
+        left = jnp.concatenate([self._over(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
+        return left, -off
 
     def parts(self, left: Any) -> Any:
         """Of what is left of the equations, rows as they are: (None, ψ⁺, φ⁺/h)."""
@@ -109,11 +127,12 @@ class Scaled:
 
     def jacobian(self, y: Any) -> Any:
         def along(e: Any) -> Any:
-            return jax.jvp(self.residual, (y,), (e,))[1]
+            return jax.jvp(lambda y: self.residual(y)[0], (y,), (e,))[1]
 
-        return lax.map(along, jnp.eye(len(y)), batch_size=_SIDE_BY_SIDE).T
-
-    def finished(self, y: Any) -> Any:
-        """x = (w, Λ, Γ, ϑ⁺)."""
-        w, Lam, Gam, none = self.unknowns(y)
-        return w, Lam, Gam, -self.equations.residual((w, Lam, Gam, none))[3]
+        # As many side by side as memory allows, the last ones filled up with nothing.
+        n = len(y)
+        times = -(-n // _SIDE_BY_SIDE)
+        each = -(-n // times)
+        ways = jnp.eye(times * each, n).reshape(times, each, n)
+        columns = jax.vmap(along)(ways[0])[None] if times == 1 else lax.map(jax.vmap(along), ways)
+        return columns.reshape(-1, n)[:n].T

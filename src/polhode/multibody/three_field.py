@@ -55,7 +55,7 @@ class ThreeField(Method):
     def rungs(self) -> tuple[Method, ...]:
         if not isinstance(self.solver, Ladder):
             return (self,)
-        return replace(self, solver=self.solver.first), Halving(self)
+        return replace(self, solver=self.solver.chord), Halving(replace(self, solver=self.solver.newton))
 
     def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
         if isinstance(self.solver, DenseNewton):
