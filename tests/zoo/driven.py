@@ -76,7 +76,14 @@ def _foucault() -> Mechanism:
 
     bodies = {"bob": (1.0, (0.1, 0.1, 0.1))}
     return Mechanism(
-        "Foucault's pendulum on a turning ground", bodies, pose, (0.2, 0.5), (0.9, 0.0), build, conserves=False
+        "Foucault's pendulum on a turning ground",
+        bodies,
+        pose,
+        (0.2, 0.5),
+        (0.9, 0.0),
+        build,
+        conserves=False,
+        long=True,
     )
 
 
@@ -134,7 +141,7 @@ def _rope() -> Mechanism:
         s.holonomic(rope, "rope")
 
     bodies = {"heavy": (1.5, (0.1, 0.1, 0.1)), "swinging": (1.0, (0.1, 0.1, 0.1))}
-    return Mechanism("rope over a pulley, one end swings", bodies, pose, (0.9, 0.7), (0.0, 1.0), build)
+    return Mechanism("rope over a pulley, one end swings", bodies, pose, (0.9, 0.7), (0.0, 1.0), build, long=True)
 
 
 def _pulley() -> Mechanism:
@@ -189,7 +196,7 @@ def _falling_cat() -> Mechanism:
     q = (0.0,) * 6
     # at rest as a whole: what the bending turns, the halves share
     rates = partial(_at_rest, bodies, pose, q)
-    more: dict[str, Any] = {"conserves": False, "momentum": True, "gravity": None}
+    more: dict[str, Any] = {"conserves": False, "momentum": True, "gravity": None, "long": True}
     return Mechanism("falling cat", bodies, pose, q, rates, build, **more)
 
 

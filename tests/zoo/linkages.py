@@ -254,7 +254,7 @@ def _peaucellier() -> Mechanism:
             s.rod(*pair)
 
     bodies = {name: (m, (0.1, 0.1, 0.1)) for name, m in zip("abcd", (1.0, 0.7, 1.2, 0.6), strict=True)}
-    return Mechanism("Peaucellier's straight line", bodies, pose, (0.3,), (1.5,), build)
+    return Mechanism("Peaucellier's straight line", bodies, pose, (0.3,), (1.5,), build, long=True)
 
 
 def _sarrus() -> Mechanism:

@@ -206,7 +206,7 @@ def _rattleback() -> Mechanism:
 
     q = (0.0, 0.0, 0.1, 0.1, 0.05)
     start = partial(_rolled, rolling, q, (2.0, 0.3, -0.2))
-    return Mechanism("rattleback", {"stone": (1.0, J)}, pose, q, start, build, rolling=rolling)
+    return Mechanism("rattleback", {"stone": (1.0, J)}, pose, q, start, build, rolling=rolling, long=True)
 
 
 def _sleigh(name: str, slope: float) -> Mechanism:
@@ -386,7 +386,7 @@ def _cart() -> Mechanism:
     wheel = (0.5, (0.012, 0.0225, 0.012))
     bodies = {"cart": (3.0, (0.2, 0.5, 0.6)), **dict.fromkeys(places, wheel)}
     g = (9.81 * np.sin(0.3), 0.0, -9.81 * np.cos(0.3))
-    return Mechanism("cart on four wheels", bodies, pose, (0.0,), (0.5,), build, gravity=g)
+    return Mechanism("cart on four wheels", bodies, pose, (0.0,), (0.5,), build, gravity=g, long=True)
 
 
 ROLLING = (
