@@ -106,7 +106,7 @@ def _slider_crank() -> Mechanism:
         s.prismatic("ground", "slider", B, (1, 0, 0))
 
     bodies = {"crank": rod(1.0, 0.3), "link": rod(0.7, 1.0), "slider": (1.5, (0.1, 0.1, 0.1))}
-    return Mechanism("slider-crank through dead centre", bodies, pose, (0.4,), (-9.0,), build, count=60)
+    return Mechanism("slider-crank through dead centre", bodies, pose, (0.4,), (-9.0,), build, count=60, long=True)
 
 
 def _parallelogram(name: str, angle: float) -> Mechanism:

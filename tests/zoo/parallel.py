@@ -190,7 +190,7 @@ def _oldham() -> Mechanism:
         s.revolute("ground", "out", (offset, 0, 0.5), Z)
 
     bodies = {"in": (1.0, (0.1, 0.1, 0.1)), "disk": (2.0, (0.1, 0.1, 0.2)), "out": (1.0, (0.1, 0.1, 0.1))}
-    return Mechanism("Oldham's coupling", bodies, pose, (0.4,), (4.0,), build, gravity=(0, -9.81, 0), long=True)
+    return Mechanism("Oldham's coupling", bodies, pose, (0.4,), (4.0,), build, gravity=(0, -9.81, 0))
 
 
 def _gears() -> Mechanism:
@@ -214,7 +214,7 @@ def _gears() -> Mechanism:
         s.nonholonomic(ratio, "gears", RATE)
 
     bodies = {"heavy": (1.0, (0.2, 0.3, 0.2)), "light": (0.5, (0.05, 0.06, 0.05))}
-    return Mechanism("gears on skew axles", bodies, pose, (0.3, 0.0), (2.0, -5.0), build, rolling=rolling, long=True)
+    return Mechanism("gears on skew axles", bodies, pose, (0.3, 0.0), (2.0, -5.0), build, rolling=rolling)
 
 
 def _gimbals(name: str, spin: float, step: float, **more: Any) -> Mechanism:

@@ -366,7 +366,7 @@ def _two_wheels() -> Mechanism:
 
     wheel = (1.0, (0.07, 0.125, 0.07))
     bodies = {"left": wheel, "right": wheel}
-    more: dict[str, Any] = {"rolling": rolling, "conserves": False, "count": 60}
+    more: dict[str, Any] = {"rolling": rolling, "conserves": False, "count": 60, "long": True}
     return Mechanism("two wheels on an axle that yaws", bodies, pose, (0.0,) * 4, (1.0, 0.0, 2.0, 2.0), build, **more)
 
 
