@@ -3,14 +3,14 @@ depends on units, on where and how the scene stands, or on names and order.
 
 A mechanism is about one unit long; w is its fastest rate, from the reference (turning, moving by its length, or
 changing either), t how long it runs, so that hw says how well a step resolves it and wt how long errors may grow.
-All bounds are in these, and were set before anything was measured:
+All bounds are in these, and were set before anything was measured, but for the factor 2 in that of energy:
 
 - error after time t: (hw)²(1 + wt), what a second-order method with a constant of one makes of it
 - order: errors at h and h/2 are as 4 to 1; the next term of a symmetric step is (hw)² smaller, hw is below 1/4
   throughout, and a tenth of 4 lies above that
-- energy: forces and rows are means along the path by Gauss' rule of two points, whose error is (hw)⁴/4320 of what
-  it averages; six times that, on the most kinetic energy, growing with wt, with 2w in the place of w, which is known
-  to such a factor (of a spring it is that of the acceleration); and round-off
+- energy: forces and rows are means along the path by Simpson's rule, whose error is (hw)⁴/2880 of what it averages;
+  four times that, on the most kinetic energy, growing with wt, with 2w in the place of w, which is known to such a
+  factor (of a spring it is that of the acceleration); and round-off
 - rows: round-off of a sum of some ten numbers of size one, and a hundred times that for the solve: 1e-12
 - reactions: means over a step, taken at its middle; they hold products of rates, so (hw)²(1 + wt)² of the largest
 - units, turn and shift, names and order change nothing but round-off: 1e-16, times 1e4 for the ratio of masses

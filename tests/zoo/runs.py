@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -36,12 +37,15 @@ class Run:
     angular: np.ndarray
 
 
-def program(system: mb.System, start: mb.State, middles: mb.State, h: Any) -> Any:
+METHODS = (mb.ThreeField(solver=mb.Chord()), mb.ThreeField())  # the second where the first fails, as in a run
+
+
+def program(method: mb.ThreeField, system: mb.System, start: mb.State, middles: mb.State, h: Any) -> Any:
     """Steps from `start`; `middles` are where the reference is half a step before each end."""
 
     def one(state: mb.State, at: Any) -> Any:
         n, middle = at
-        result = mb.ThreeField().step(system, state, n * h, h)
+        result = method.step(system, state, n * h, h)
         new, t = result.state, (n + 1.0) * h
 
         def rows(v: Any, Omega: Any) -> Any:
@@ -61,11 +65,11 @@ def program(system: mb.System, start: mb.State, middles: mb.State, h: Any) -> An
 _COMPILED: dict[Any, Any] = {}  # by the shape of the system: disks that spin and disks that fall are one program
 
 
-def compiled(system: mb.System, *more: Any) -> Any:
-    leaves, shape = jax.tree.flatten((system, *more))
-    key = (shape, tuple((np.shape(x), np.asarray(x).dtype) for x in leaves))
+def compiled(method: mb.ThreeField, *given: Any) -> Any:
+    leaves, shape = jax.tree.flatten(given)
+    key = (method, shape, tuple((np.shape(x), np.asarray(x).dtype) for x in leaves))
     if key not in _COMPILED:
-        _COMPILED[key] = jax.jit(program).lower(system, *more).compile(compiler_options=BRIEFLY)
+        _COMPILED[key] = jax.jit(partial(program, method)).lower(*given).compile(compiler_options=BRIEFLY)
     return _COMPILED[key]
 
 
@@ -109,8 +113,11 @@ def run(m: Mechanism, begin: Motion, middles: Motion, h: float, **how: Any) -> R
         states(scene, middles, made.rows),
         np.float64(h * scene.time),
     ]
-    first, out = jax.tree.map(np.asarray, compiled(system, *given)(system, *given))
-    report, new, energy, psi, phi, reactions, (linear, angular) = out
+    for method in METHODS:
+        first, out = jax.tree.map(np.asarray, compiled(method, system, *given)(system, *given))
+        report, new, energy, psi, phi, reactions, (linear, angular) = out
+        if report.converged.all() and np.isfinite(new.positions).all():
+            break
     back = np.argsort(scene.places(len(m.bodies)))
     length, speed, force = scene.length, scene.length / scene.time, scene.scale((1, 1, -2))
     holonomic, sizes = np.array(made.holonomic, dtype=bool), scene.row_lengths(made)

@@ -10,6 +10,8 @@ from polhode.multibody.forces import Applied, Damper, Force, Gravity, Potential,
 from polhode.multibody.halving import Halving
 from polhode.multibody.invariants import angular_momentum, energy, linear_momentum, residuals
 from polhode.multibody.joints import Ball, Cylindrical, Distance, Fixed, Planar, Prismatic, Revolute, Universal
+from polhode.multibody.ladder import Ladder
+from polhode.multibody.least_norm import LeastNorm
 from polhode.multibody.literal import ThreeFieldLiteral
 from polhode.multibody.mm_dae import MMDAE
 from polhode.multibody.newton import DenseNewton
@@ -43,6 +45,8 @@ __all__ = [
     "Halving",
     "Holonomic",
     "KnifeEdge",
+    "Ladder",
+    "LeastNorm",
     "MultibodyMethod",
     "Nonholonomic",
     "Planar",

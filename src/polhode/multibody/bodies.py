@@ -21,7 +21,10 @@ class Body:
     """A rigid body: mass (kg), inertia about its centre of mass in body axes (kg m², three
     moments or a symmetric 3x3 tensor), and its start: position of the centre of mass (m) and
     velocity (m/s) in space axes, attitude (body to space; whatever `State.of` takes) and
-    angular velocity omega (rad/s) in body axes. `shape` is for pictures only."""
+    angular velocity omega (rad/s) in body axes. `shape` is for pictures only.
+
+    A line of mass, one of whose moments is zero and the others equal, turns about itself with nothing to resist: it is
+    given 1e-9 of the others there, so that this spin, which moves no mass, has a value."""
 
     name: str
     mass: float
@@ -43,7 +46,7 @@ class Body:
             raise InputError(f"{GROUND!r} is what does not move; give this body another name")
         try:
             positive("mass", self.mass)
-            body = RigidBody(self.inertia, allow_unphysical=self.allow_unphysical)
+            body = RigidBody(_with_thickness(self.inertia), allow_unphysical=self.allow_unphysical)
             given = {name: numbers(name, getattr(self, name), (3,)) for name in ("position", "velocity", "omega")}
             quaternion = np.asarray(attitude_of(self.attitude).array, dtype=float)
             shapes = {**{name: v.shape for name, v in given.items()}, "attitude": (*quaternion.shape[:-1], 3)}
@@ -61,3 +64,19 @@ class Body:
     def rotation(self) -> np.ndarray:
         """Body to space at the start, 3x3."""
         return np.asarray(Quaternion.of(self.quaternion).matrix().array)
+
+
+_THICKNESS = 1e-9  # of a line of mass: its moment about itself, of the others
+
+
+def _with_thickness(inertia: Any) -> Any:
+    """The moments of a line of mass, with one about itself; anything else as it is."""
+    given = np.asarray(numbers("inertia", inertia), dtype=float)
+    if given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
+        return inertia
+    tensor = np.diag(given) if given.ndim == 1 else given
+    moments, axes = np.linalg.eigh(tensor)
+    thin = abs(moments[0]) <= 1e-14 * moments[2] and moments[2] - moments[1] <= 1e-9 * moments[2] and moments[2] > 0
+    if not thin or not np.allclose(tensor, tensor.T, rtol=0.0, atol=1e-12 * moments[2]):
+        return inertia
+    return tensor + _THICKNESS * moments[2] * np.outer(axes[:, 0], axes[:, 0])

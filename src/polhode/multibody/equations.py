@@ -12,11 +12,13 @@ The motion from q to q⁺ is a uniform screw, so velocities in space axes are th
 along it. Ā and f̄ are means along that path (Simpson's rule), which makes Āw the true
 increment of φ and f̄·w that of the potential: the step keeps energy to order h⁴. Rows of ψ
 are not the increment of anything; theirs are means of the two ends (which follow a sphere
-in a cylinder five times as closely as means along the path). What work the rows then still do
-is taken off along the momentum, in each part of the system that is held or rolls, which makes energy
-under gravity exact; and along the momentum within a part that floats, which leaves both its momenta
-exact, and its energy too but where hardly anything moves within. Each term reads the same from the
-other end of the step: it is symmetric in time.
+in a cylinder five times as closely as means along the path). In a part of the system that floats, rows
+and the forces within it act as they are half-way, where their torques add up to nothing about the mean of the two
+ends: both momenta of the part are exact, and a body that is pulled at its centre is not turned. What
+work the rows then still do, and in a part that floats what the forces within miss of their potential, is taken off
+along the momentum, in each part that is held or rolls, and along the momentum within a part that floats. That makes
+energy under gravity exact, and that of what floats but where hardly anything moves within. Each term reads the same
+from the other end of the step: it is symmetric in time.
 """
 
 from __future__ import annotations
