@@ -26,7 +26,7 @@ _PRODUCTS = {"mul", "dot_general"}
 _CHOSEN = {"select_n": 1, "gather": 1, "dynamic_slice": 1, "div": 1}  # so many operands may be of velocities
 _INSIDE = ("jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint", "remat")
 
-_SPEEDS = (1e-3, 1.0, 1e3)  # m/s, rad/s
+_SPEEDS = (1e-3, 1.0, 1e3, 1e6)  # m/s, rad/s
 _PLACES = 6
 _ROUND_OFF = 1e-9
 

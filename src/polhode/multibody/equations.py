@@ -37,7 +37,18 @@ from polhode.multibody.arrays import cross, dot, skew, turn, turn_back
 from polhode.multibody.blocks import carried_by, carry_of, diagonal, masses, rotations
 from polhode.multibody.dense import inverse, matmul
 from polhode.multibody.local import Local, over
-from polhode.multibody.moment import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
+from polhode.multibody.moment import (
+    carried,
+    extent,
+    gyration,
+    in_space,
+    mass_inverse,
+    momentum,
+    motion,
+    over_mass,
+    pose,
+    posed,
+)
 from polhode.multibody.parts import Parts
 from polhode.multibody.places import by_bodies, by_body, by_row_and_body, rows_of
 from polhode.multibody.state import State
@@ -54,7 +65,7 @@ _UNTURNED = 1e-6
 
 _PROXIMAL = 1e-3  # of the diagonal, added to it where rows follow from others
 _REFINED = 2
-_KICK = 0.1  # of the impulses on a body: what round-off in them leaves of its velocity, in units of the tolerance
+_ROUND_OFF = 1e-15
 
 
 class Equations:
@@ -215,18 +226,15 @@ class Equations:
 
     def _gained(self, mid: Any, mean: Any, w: Any, end: Any, u_end: Any) -> Any:
         """What the potentials within each part gain in the step; and the work of what has none, off it."""
-        s, h, t = self.system, self.h, self.t
+        s, h, t = self.system, self.h, self.t + 0.5 * self.h  # what a potential gains with time is no work
         total = jnp.zeros(len(self.parts.bodies))
         for f in compress(s.forces, self.parts.internal):
             if f.conservative:
-                before, after = f.energy(s.seen(self.q, self.u, t)), f.energy(s.seen(end, u_end, t + h))
-                gain = after - before
+                gain = f.energy(s.seen(end, u_end, t)) - f.energy(s.seen(self.q, self.u, t))
             else:
-                loads = f.loads(s.seen(mid, mean, t + 0.5 * h))
                 at = [s.names.index(body) for body in f.bodies]
-                gain = -h * sum(
-                    dot(push, w[i, :3]) + dot(twist, w[i, 3:]) for i, (push, twist) in zip(at, loads, strict=True)
-                )
+                loads = zip(at, f.loads(s.seen(mid, mean, t)), strict=True)
+                gain = -h * sum(dot(push, w[i, :3]) + dot(twist, w[i, 3:]) for i, (push, twist) in loads)
             total = total + self.parts.bodies[:, s.names.index(f.bodies[0])] * gain
         return total
 
@@ -301,10 +309,15 @@ class Equations:
             return lambda b: inverted @ b
         lifted = inverse(S + _PROXIMAL * jnp.diag(jnp.diag(S)))
 
+        def nearly(b: Any) -> Any:
+            """Twice, with S between: what rows disagree by, for this one matrix, does not pile up in multipliers that
+            pull nothing."""
+            return lifted @ (S @ (lifted @ b))
+
         def solve(b: Any) -> Any:
-            x = lifted @ b
+            x = nearly(b)
             for _ in range(_REFINED):
-                x = x + lifted @ (b - S @ x)
+                x = x + nearly(b - S @ x)
             return x
 
         return solve
@@ -349,19 +362,31 @@ class Equations:
         trace = J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]
         speed, turning = self.speeds()
         rows = self.span(speed, turning) + 1e-300
+        # Round-off in the impulses on a body leaves this much of its velocity, and of the rows that hold it.
+        kick = _ROUND_OFF * self.reach(jnp.abs(self.guess()[1]))
+        moves, turns = _norms(kick[:, :3]) / self.system.masses, _norms(kick[:, 3:]) / trace
+        opens = self.span(moves, turns)
+
+        def over(x: Any, noise: Any, scale: Any) -> Any:
+            return jnp.maximum(x - noise, 0.0) / scale
 
         def size(d: Any, residual: Any) -> Any:
-            moved, turned = _norms(d[0][:, :3]) / speed, _norms(turn(J, d[0][:, 3:])) / (trace * turning)
-            open_by = jnp.concatenate([jnp.abs(residual[1]) / rows, jnp.abs(residual[2]) / rows[self.hol]])
-            return jnp.maximum(jnp.maximum(jnp.max(moved), jnp.max(turned)), jnp.max(open_by, initial=0.0))
+            moved = over(_norms(d[0][:, :3]), moves, speed)
+            turned = over(_norms(turn(J, d[0][:, 3:])) / trace, turns, turning)
+            psi, phi = over(jnp.abs(residual[1]), opens, rows), residual[2]
+            if self.both:
+                phi = over(jnp.abs(phi), opens[self.hol], rows[self.hol])
+            each = jnp.concatenate([moved, turned, psi, phi])
+            # Corrections that are not finite must be seen.
+            return jnp.max(jnp.where(jnp.isnan(each), jnp.inf, each)) + 0.0 * jnp.sum(d[0])
 
         return size
 
     def disagreement(self) -> Callable[[Any], Any]:
         """How far rows are open, relative to the speed and the size of what they hold, as a function of a residual."""
         speed, turning = self.speeds()
-        extent = self._extent() * jnp.ones_like(speed)
-        rows, lengths = self.span(speed, turning) + 1e-300, self.span(extent, jnp.ones_like(extent)) + 1e-300
+        size_of = extent(self.system, self.q[0]) * jnp.ones_like(speed)
+        rows, lengths = self.span(speed, turning) + 1e-300, self.span(size_of, jnp.ones_like(speed)) + 1e-300
 
         def size(residual: Any) -> Any:
             _, psi, phi = residual
@@ -370,26 +395,16 @@ class Equations:
 
         return size
 
-    def _extent(self) -> Any:
-        return jnp.max(_norms(self.q[0] - self.q[0][0])) + self._gyration()
-
-    def _gyration(self) -> Any:
-        J = jnp.asarray(self.system.inertias)
-        return jnp.max(jnp.sqrt((J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]) / self.system.masses))
-
     def speeds(self) -> tuple[Any, Any]:
         """What velocities and angular velocities are compared with, (N,) each: the largest; what is slow, with what
-        round-off in positions leaves of a velocity; and a light body, with the impulses on it."""
-        s = self.system
-        J = jnp.asarray(s.inertias)
-        w, Lam = self.guess()[:2]
+        round-off in positions leaves of a velocity."""
+        w = self.guess()[0]
         fastest = [jnp.max(jnp.maximum(_norms(self.u[:, i]), _norms(w[:, i]))) for i in (np.s_[:3], np.s_[3:])]
-        left = self.round_off / jnp.abs(self.h)
-        speed = fastest[0] + self._gyration() * fastest[1] + left * (jnp.max(_norms(self.q[0])) + self._gyration())
-        turning = fastest[1] + fastest[0] / self._extent() + left
-        kick = _KICK * self.reach(jnp.abs(Lam))
-        trace = J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]
-        return speed + _norms(kick[:, :3]) / s.masses, turning + _norms(kick[:, 3:]) / trace
+        left, size = self.round_off / jnp.abs(self.h), gyration(self.system)
+        speed = fastest[0] + size * fastest[1] + left * (jnp.max(_norms(self.q[0])) + size)
+        turning = fastest[1] + fastest[0] / extent(self.system, self.q[0]) + left
+        one = jnp.ones(self.system.size)
+        return speed * one, turning * one
 
     def reach(self, Lam: Any) -> Any:
         """|A|ᵀΛ, (N, 6)."""

@@ -11,6 +11,10 @@ from polhode.multibody.system import System
 _SHIFT, _TURN, _SPEED = 1e-3, 1e-2, 1e-3  # of the extent; rad; of the speeds
 
 
+_TOLD = 1e-9  # of the size and the speeds of a system: corrections of a start below this are round-off
+_REST = 1e-6  # 1/s: what moves by less than this of its size is at rest
+
+
 def extent(system: System) -> float:
     """The largest length in a system (m), wherever in space it is: between bodies, from a body to a joint or a
     contact, or its radius of gyration."""
@@ -23,6 +27,16 @@ def extent(system: System) -> float:
             if value is not None and getattr(group.kind, side, GROUND) != GROUND:
                 lengths.append(float(np.linalg.norm(np.atleast_2d(np.asarray(value).T).T, axis=-1).max()))
     return max(lengths)
+
+
+def is_round_off(system: System, change: Correction) -> bool:
+    """Whether a start was as good as consistent: nothing was changed but round-off in what the user gave."""
+    size = extent(system)
+    v, omega = np.asarray(system.start.velocities), np.asarray(system.start.omegas)
+    speed = max(_longest(v), size * _longest(omega), _REST * size)
+    moved, turned = _longest(change.shift), _longest(change.turn)
+    changed = max(_longest(change.velocity), size * _longest(change.omega))
+    return moved <= _TOLD * size and turned <= _TOLD and changed <= _TOLD * speed
 
 
 def too_far(system: System, change: Correction) -> str | None:

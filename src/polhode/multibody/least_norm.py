@@ -17,15 +17,12 @@ from jax import lax
 
 from polhode.multibody.arrays import inverse3, root3, turn, turn_back
 from polhode.multibody.chord import settled
-from polhode.multibody.dense import inverse, matmul
 from polhode.multibody.equations import Equations
 from polhode.multibody.moment import in_space
 from polhode.multibody.system import System
 from polhode.multibody.tree import tree
 from polhode.solve import Report
 
-_PROXIMAL = 1e-7
-_REFINED = 3
 _SIDE_BY_SIDE = 256  # columns of the Jacobian
 
 
@@ -41,39 +38,46 @@ class LeastNorm:
     limit: int = 40
     cut: float = 1e-9
     shortest: int = 8
+    clear: float = 1e-4  # with corrections below this, rows that still disagree contradict each other
 
     def solve(self, equations: Equations) -> tuple[Any, Report, Any]:
         """The solution, how it was reached, and 1."""
         scaled, size, apart = Scaled(equations), equations.measure(), equations.disagreement()
+        tolerance = equations.system.tolerance
 
         def advance(s: _At) -> _At:
             y = s.y - s.part * s.d
             left, u = scaled.residual(y)
-            worth = jnp.linalg.norm(left)
-            shorten = ~(worth <= (1.0 - 0.25 * s.part) * s.worth) & (s.part > 0.5**self.shortest)
-            shorten = shorten & (s.now > self.stalled)
-            return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left, u, worth))
+            # What no correction mends stays; of the rest a quarter of what this one promised must be gone.
+            hoped = s.stays + ((1.0 - 0.25 * s.part) * s.goes) ** 2
+            shorten = ~(jnp.sum(left * left) <= hoped) & (s.part > 0.5**self.shortest) & (s.now > self.stalled)
+            return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left, u))
 
-        def corrected(s: _At, y: Any, left: Any, u: Any, worth: Any) -> _At:
+        def corrected(s: _At, y: Any, left: Any, u: Any) -> _At:
             J = scaled.jacobian(y)
-            d = jnp.linalg.lstsq(J, left, rcond=max(self.cut, equations.system.tolerance**2))[0]
+            d = jnp.linalg.lstsq(J, left, rcond=max(self.cut, tolerance**2))[0]
             mended = J @ d
             now = size(scaled.unknowns(d), scaled.parts(mended))
-            return _At(y, d, jnp.asarray(1.0), u, worth, now, s.now, s.count + 1, apart(scaled.parts(left - mended)))
+            by = apart(scaled.parts(left - mended))
+            hopeless = (by > tolerance) & (by >= 0.5 * s.apart) & (now < self.clear)
+            stays, goes = jnp.sum((left - mended) ** 2), jnp.linalg.norm(mended)
+            return _At(y, d, jnp.asarray(1.0), u, stays, goes, now, s.now, s.count + 1, by, hopeless)
 
         def unfinished(s: _At) -> Any:
-            return ~self._settled(s.now, s.before) & ~jnp.isnan(s.now) & (s.count < self.limit)
+            over = self._settled(s.now, s.before) | s.hopeless | jnp.isnan(s.now)
+            return ~over & (s.count < self.limit)
 
         y = scaled.guess()
         far = jnp.asarray(jnp.inf)
-        none = _At(
-            y, jnp.zeros_like(y), jnp.asarray(1.0), jnp.zeros_like(equations.u), far, far, far, jnp.asarray(0), far
+        one, none = jnp.asarray(1.0), jnp.zeros_like(y)
+        first = _At(
+            y, none, one, jnp.zeros_like(equations.u), far, far, far, far, jnp.asarray(0), far, jnp.asarray(False)
         )
-        s = lax.while_loop(unfinished, advance, none)
+        s = lax.while_loop(unfinished, advance, first)
         # The last correction is round-off, or next to it, and ϑ⁺ is from before it.
         w, Lam, Gam, _ = scaled.unknowns(s.y)
-        agree = s.apart <= equations.system.tolerance
-        return (w, Lam, Gam, s.u), Report(self._settled(s.now, s.before) & agree, s.count, s.now), 1.0
+        solved = self._settled(s.now, s.before) & (s.apart <= tolerance)
+        return (w, Lam, Gam, s.u), Report(solved, s.count, jnp.maximum(s.now, s.apart)), 1.0
 
     def _settled(self, now: Any, before: Any) -> Any:
         return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=1e-6)
@@ -87,11 +91,13 @@ class _At:
     d: Any
     part: Any
     u: Any  # ϑ⁺
-    worth: Any  # the norm of what is left of the equations
+    stays: Any  # of what is left of the equations, squared, what no correction mends
+    goes: Any  # and the norm of what this one would
     now: Any  # size of the correction
     before: Any
     count: Any
     apart: Any  # what rows disagree by, that no correction mends
+    hopeless: Any  # they do, and go on doing so
 
 
 class Roots:
@@ -118,22 +124,6 @@ class Roots:
         W = self.under(A)
         length = jnp.sqrt(jnp.sum(W * W, axis=(1, 2)))
         return 1.0 / jnp.where(length > 0.0, length, 1.0)
-
-
-def least(system: System, A: Any, Lam: Any) -> Any:
-    """The least Λ with the same AᵀΛ, each row weighed by its length: by proximal iteration, as a decomposition of a
-    library's cannot be part of a native loop. What is nearer to following from other rows than √_PROXIMAL counts in
-    part."""
-    roots = Roots(system)
-    per_row = roots.per_row(A)
-    W = (per_row[:, None, None] * roots.under(A)).reshape(len(per_row), -1)
-    S = matmul(W, W.T)
-    lifted = inverse(S + _PROXIMAL * jnp.eye(len(per_row)))
-    goal = S @ (Lam / per_row)
-    x = lifted @ goal
-    for _ in range(_REFINED):
-        x = x + lifted @ (goal - S @ x)
-    return per_row * x
 
 
 class Scaled:

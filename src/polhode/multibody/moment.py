@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from polhode.algebra import Quaternion, Vec3, exp
-from polhode.multibody.arrays import inverse3, matrices, turn
+from polhode.multibody.arrays import dot, inverse3, matrices, turn
 from polhode.multibody.state import State
 from polhode.multibody.system import System
 from polhode.multibody.whole import whole
@@ -56,3 +56,15 @@ def over_mass(inverse: tuple[Any, Any], p: Any) -> Any:
     """M⁻¹p, (..., N, 6)."""
     per_mass, per_inertia = inverse
     return jnp.concatenate([per_mass[:, None] * p[..., :3], turn(per_inertia, p[..., 3:])], axis=-1)
+
+
+def gyration(system: System) -> Any:
+    """The largest radius of gyration of a body."""
+    J = jnp.asarray(system.inertias)
+    return jnp.max(jnp.sqrt((J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]) / system.masses))
+
+
+def extent(system: System, r: Any) -> Any:
+    """How large a system is, by where its bodies are and by their own size."""
+    d = r - r[0]
+    return jnp.max(jnp.sqrt(dot(d, d))) + gyration(system)

@@ -24,7 +24,7 @@ class Parts:
         number = {name: i for i, name in enumerate(system.names)}
         anchored, afloat = ties.parts(
             system.size,
-            [(bodies, g.kind.nonholonomic > 0) for g in system.groups for bodies in g.bodies],
+            [(bodies, g.anchors) for g in system.groups for bodies in g.bodies],
             [[number[b] for b in f.bodies] for f in compress(system.forces, system.within)],
         )
         floats = np.any(afloat, axis=0) if afloat else np.zeros(system.size, dtype=bool)

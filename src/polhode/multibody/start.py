@@ -15,7 +15,8 @@ from polhode.mechanics.checks import InputError, double_precision
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross
 from polhode.multibody.least import Least
-from polhode.multibody.moment import carried, mass_inverse, momentum, motion, over_mass, pose
+from polhode.multibody.least_multipliers import least
+from polhode.multibody.moment import carried, extent, mass_inverse, momentum, motion, over_mass, pose
 from polhode.multibody.rank import companions, weighted
 from polhode.multibody.sparse_rows import blocks_of, matrix_of, over_masses
 from polhode.multibody.state import State
@@ -48,12 +49,12 @@ class Correction:
 
     def __str__(self) -> str:
         lines = []
+        kinds = list(zip(self.parts, ("m", "rad", "m/s", "rad/s"), strict=True))
+        least = [1e-6 * np.linalg.norm(part, axis=-1).max(initial=0.0) for part, _ in kinds]
         for i, name in enumerate(self.names):
-            sizes = [np.linalg.norm(x[i]) for x in (self.shift, self.turn, self.velocity, self.omega)]
-            if max(sizes) > 1e-9:
-                words = [
-                    f"{s:.3g} {unit}" for s, unit in zip(sizes, ("m", "rad", "m/s", "rad/s"), strict=True) if s > 1e-9
-                ]
+            sizes = [(np.linalg.norm(part[i]), unit) for part, unit in kinds]
+            words = [f"{s:.3g} {unit}" for (s, unit), low in zip(sizes, least, strict=True) if s > max(low, 1e-12)]
+            if words:
                 lines.append(f"{name}: moved by {', '.join(words)}")
         if self.redundant:
             lines.append(f"rows that follow from others: {', '.join(self.redundant)}")
@@ -257,9 +258,13 @@ def _accelerations(system: System, state: State, t: Any) -> tuple[Any, Any]:
 
 
 def _multipliers(system: System, state: State, t: float) -> np.ndarray:
-    """λ of the index-1 equations, A M⁻¹(f + Aᵀλ) + A'ϑ = 0; of least norm where rows are redundant."""
+    """λ of the index-1 equations, A M⁻¹(f + Aᵀλ) + A'ϑ = 0; the least where rows are redundant."""
     if not system.rows:
         return np.zeros(0)
     rows = _rows(system, state, t)
     a, rate = (np.asarray(x) for x in _accelerations(system, state, t))
-    return -rows.over(rows.A @ a.reshape(-1) + rate)
+    lam = -rows.over(rows.A @ a.reshape(-1) + rate)
+    if not system.redundant:
+        return lam
+    A = rows.A.toarray().reshape(system.rows, system.size, 6)
+    return np.asarray(least(jnp.asarray(A), jnp.asarray(lam), extent(system, state.positions)))

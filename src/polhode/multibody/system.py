@@ -25,7 +25,7 @@ from polhode.multibody.affine import check_class
 from polhode.multibody.bodies import GROUND, Body
 from polhode.multibody.constraints import Constraint
 from polhode.multibody.forces import Applied
-from polhode.multibody.internal import acts_within
+from polhode.multibody.internal import acts_within, anchors
 from polhode.multibody.rank import dependent, weighted
 from polhode.multibody.sparse_rows import blocks_of, matrix_of
 from polhode.multibody.state import State
@@ -46,6 +46,7 @@ class Group:
     kind: Constraint
     bodies: Static[tuple[tuple[int, ...], ...]]  # of each constraint, in the order of kind.bodies
     first: Static[tuple[int, ...]]  # row of each constraint
+    anchors: Static[bool]  # they hold their bodies to the ground, or make them roll
 
     @property
     def rows(self) -> int:
@@ -123,8 +124,10 @@ class System:
         start = np.array([body.position for body in bodies], dtype=float)
         within = tuple(acts_within(f, tuple(named), start) for f in applied)
         tied = [f.bodies for f in compress(applied, within)]
-        bound = _turning([c.bind(named) for c in _each("constraints", constraints, Constraint)], tied, tuple(named))
-        labels, holonomic, groups = _gather(bound, tuple(named))
+        bound = [c.bind(named) for c in _each("constraints", constraints, Constraint)]
+        held = [anchors(c, start[[list(named).index(b) for b in c.bodies]]) for c in bound]
+        bound = _turning(bound, held, tied, tuple(named))
+        labels, holonomic, groups = _gather(bound, held, tuple(named))
         _check_mapping("observable", observables)
         watched = {name: _with_unit(name, given) for name, given in (observables or {}).items()}
         _check_functions("observable", {name: fn for name, (fn, _) in watched.items()}, (), tuple(named))
@@ -283,21 +286,26 @@ def _each(what: str, items: Sequence[Any], kind: type) -> tuple[Any, ...]:
     return made
 
 
-def _turning(constraints: list[Constraint], tied: list[tuple[str, ...]], names: tuple[str, ...]) -> list[Constraint]:
-    """The constraints, those of parts that float as they are there; `tied` are bodies that forces tie together."""
+def _turning(
+    constraints: list[Constraint], held: list[bool], tied: list[tuple[str, ...]], names: tuple[str, ...]
+) -> list[Constraint]:
+    """The constraints, those of parts that float as they are there; `held` says which anchor their bodies, `tied` are
+    bodies that forces tie together."""
     number = {name: i for i, name in enumerate(names)}
-    rows = [([number[b] for b in c.bodies], c.nonholonomic > 0) for c in constraints]
+    rows = [([number[b] for b in c.bodies], anchored) for c, anchored in zip(constraints, held, strict=True)]
     _, afloat = ties.parts(len(names), rows, [[number[b] for b in bodies] for bodies in tied])
     floats = np.any(afloat, axis=0) if afloat else np.zeros(len(names), dtype=bool)
     return [c.floating() if floats[b[0]] else c for c, (b, _) in zip(constraints, rows, strict=True)]
 
 
-def _gather(constraints: list[Constraint], names: tuple[str, ...]) -> tuple[Any, Any, tuple[Group, ...]]:
+def _gather(
+    constraints: list[Constraint], held: list[bool], names: tuple[str, ...]
+) -> tuple[Any, Any, tuple[Group, ...]]:
     labels: list[str] = []
     holonomic: list[bool] = []
     kinds: dict[Any, list[tuple[Constraint, int]]] = {}
-    for c in constraints:
-        kinds.setdefault(_kind(c), []).append((c, len(labels)))
+    for c, anchored in zip(constraints, held, strict=True):
+        kinds.setdefault((_kind(c), anchored), []).append((c, len(labels)))
         labels += c.labels
         holonomic += [True] * c.holonomic + [False] * c.nonholonomic
     repeated = sorted(label for label, count in Counter(labels).items() if count > 1)
@@ -305,12 +313,12 @@ def _gather(constraints: list[Constraint], names: tuple[str, ...]) -> tuple[Any,
         raise InputError(f"constraints need names of their own (name=...); more than one row is called {repeated[0]!r}")
     groups = []
     number = {name: i for i, name in enumerate(names)}
-    for members in kinds.values():
+    for (_, anchored), members in kinds.items():
         leaves = [jax.tree.leaves(c) for c, _ in members]
         stacked = [np.stack([np.asarray(x, dtype=float) for x in column]) for column in zip(*leaves, strict=True)]
         kind = jax.tree.unflatten(jax.tree.structure(members[0][0]), stacked)
         bodies = tuple(tuple(number[body] for body in c.bodies) for c, _ in members)
-        groups.append(Group(kind, bodies, tuple(first for _, first in members)))
+        groups.append(Group(kind, bodies, tuple(first for _, first in members), anchored))
     return tuple(labels), tuple(holonomic), tuple(groups)
 
 

@@ -16,8 +16,9 @@ from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
 from polhode.multibody.halving import Halving
 from polhode.multibody.ladder import Ladder
-from polhode.multibody.least_norm import LeastNorm, least
-from polhode.multibody.moment import carried, motion, pose, posed
+from polhode.multibody.least_multipliers import least
+from polhode.multibody.least_norm import LeastNorm
+from polhode.multibody.moment import carried, extent, motion, pose
 from polhode.multibody.newton import DenseNewton
 from polhode.multibody.projection import projected
 from polhode.multibody.state import State
@@ -80,10 +81,9 @@ class ThreeField(Method):
         of the size of what they hold; and whether this was found."""
         equations = self._equations(system, state, t, h)
         x, report, _ = LeastNorm().solve(equations)
-        residual = equations.residual(x)
-        _, psi, phi, _ = residual
+        _, psi, phi, _ = equations.residual(x)
         left = psi.at[equations.hol].set(h * phi) if equations.both else psi
-        return left, equations.disagreement()(residual[:3]), report.error <= LeastNorm().stalled
+        return left, equations.disagreement()((None, psi, phi)), report.iterations < LeastNorm().limit
 
     def _equations(self, system: System, state: State, t: Any, h: Any) -> Equations:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
@@ -131,7 +131,7 @@ def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any
     """Λ/h on every row."""
     if system.redundant:
         mid = posed(carried(state, 0.5 * h * w))
-        Lam = least(system, assembly.rows(system, mid, t + 0.5 * h), Lam)
+        Lam = least(assembly.rows(system, mid, t + 0.5 * h), Lam, extent(system, mid[0]))
     return replace(new, multipliers=Lam / h)
 
 

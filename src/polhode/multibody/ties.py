@@ -14,14 +14,14 @@ def parts(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """The bodies, as a mask, of each part that is anchored and of each that floats.
 
-    `rows` are the bodies of each constraint, and whether it makes them roll; `forces` those of each force. What a
-    constraint ties together is one part, anchored where a row holds it to the ground or makes it roll. Parts that
+    `rows` are the bodies of each constraint, and whether it holds them to the ground or makes them roll; `forces` those
+    of each force. What a constraint ties together is one part, anchored where a row holds it. Parts that
     nothing ties to an anchored one, forces neither, float: those that forces tie together are one, and a body on its
     own is none."""
     rows = list(rows)
     by_rows = _labels(size, [bodies for bodies, _ in rows])
     by_all = _labels(size, [*(bodies for bodies, _ in rows), *forces])
-    anchors = sorted({by_rows[bodies[0]] for bodies, rolls in rows if len(bodies) == 1 or rolls})
+    anchors = sorted({by_rows[bodies[0]] for bodies, holds in rows if holds})
     anchored = [by_rows == label for label in anchors]
     held = np.isin(by_rows, anchors)
     whole = [by_all == label for label in np.unique(by_all)]

@@ -12,16 +12,15 @@ from polhode._notices import warn
 from polhode._programs import stored
 from polhode._signals import Signals
 from polhode.mechanics import InputError
-from polhode.multibody import MultibodyMethod, System, ThreeField, ThreeFieldSparse, consistent_start
+from polhode.multibody import Halving, MultibodyMethod, System, ThreeField, ThreeFieldSparse, consistent_start
 from polhode.multibody.assembly import singularities
-from polhode.multibody.extent import too_far
+from polhode.multibody.extent import is_round_off, too_far
 from polhode.multibody.start import Correction
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
 _FIRST_BLOCK = 512  # steps; they cost a hundred times those of one rotating body
 _FLAT = 0.05  # rad: a wheel this near to flat, or so at the end of the step that failed, is why it failed
 _FINITE = {"kinetic energy": "kinetic", "potential energy": "potential", "slip": "slip", "gap": "gap"}
-_TOLD = 1e-9  # corrections of a start below this are round-off in what the user gave
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ def move(
 ) -> SystemTrajectory:
     """The motion of `system` from the start its bodies give, which may be a little off its constraints."""
     state, correction = consistent_start(system)
-    changed = max((float(abs(part).max()) for part in correction.parts if part.size), default=0.0)
-    if changed > _TOLD:
+    if not is_round_off(system, correction):
         if (why := too_far(system, correction)) is not None:
             raise InputError(why)
         warn(f"the start was made consistent with its constraints: {correction}")
@@ -61,6 +59,12 @@ def move(
         progress=progress,
         signals=signals,
     )
+    halved = int(samples.values[-1, where["halvings"][0]][0])
+    if halved and not isinstance(method, Halving):
+        warn(
+            f"{halved} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such a "
+            "step hardly resolves the motion: take a smaller one"
+        )
     return SystemTrajectory(**samples.__dict__, correction=correction)
 
 
