@@ -35,6 +35,7 @@ class Run:
     reactions: np.ndarray  # (n, N, 6) Aᵀλ, as in `Motion`, with A where the reference is at the middle of the step
     linear: np.ndarray
     angular: np.ndarray
+    redundant: bool  # some rows follow from others
 
 
 METHODS = (mb.ThreeField(solver=mb.Chord()), mb.ThreeField())  # the second where the first fails, as in a run
@@ -136,6 +137,7 @@ def run(m: Mechanism, begin: Motion, middles: Motion, h: float, **how: Any) -> R
         ),
         linear=linear @ scene.turn / (scene.mass * speed),
         angular=(angular - np.cross(length * scene.shift, linear)) @ scene.turn / (scene.mass * speed * length),
+        redundant=bool(made.redundant),
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from polhode.multibody.dense import inverse, matmul
 
-# Half-way through a step joints are open by O(h²), and rows that follow from others do not quite: what is nearer to that
-# than the root of this counts as following.
+# Half-way through a step joints are open by O(h²), and rows that follow from others do not quite: what is nearer to
+# that than the root of this counts as following.
 _PROXIMAL = 1e-4
 _REFINED = 7
 

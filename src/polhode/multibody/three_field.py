@@ -18,7 +18,7 @@ from polhode.multibody.halving import Halving
 from polhode.multibody.ladder import Ladder
 from polhode.multibody.least_multipliers import least
 from polhode.multibody.least_norm import LeastNorm
-from polhode.multibody.moment import carried, extent, motion, pose
+from polhode.multibody.moment import carried, extent, motion, pose, posed
 from polhode.multibody.newton import DenseNewton
 from polhode.multibody.projection import projected
 from polhode.multibody.state import State
