@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from jax import lax
+import jax
+import jax.numpy as jnp
 
 from polhode.multibody.chord import Chord
 from polhode.multibody.equations import Equations
@@ -28,8 +29,9 @@ class Ladder:
         if not runs_until_converged(self.chord.mode):
             return x, report, 0.0
 
-        def again(before: Report) -> tuple[Any, Report, Any]:
-            x, report, _ = self.newton.solve(equations)
-            return x, Report(report.converged, before.iterations + report.iterations, report.error), 1.0
-
-        return lax.cond(report.converged, lambda before: (x, before, 0.0), again, report)
+        # No branch but an empty loop where the first was enough: under vmap both sides of a branch are taken.
+        solved = report.converged
+        y, then, _ = self.newton.solve(equations, unless=solved)
+        chosen = jax.tree.map(lambda a, b: jnp.where(solved, a, b), (x, report.error), (y, then.error))
+        iterations = report.iterations + jnp.where(solved, 0, then.iterations)
+        return chosen[0], Report(solved | then.converged, iterations, chosen[1]), 1.0 - solved

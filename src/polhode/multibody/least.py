@@ -68,11 +68,16 @@ class Least:
         """The least x in the metric of M with Ax = b, or nearest to it."""
         return self.MA.T @ self.over(b)
 
+    @property
+    def null(self) -> np.ndarray:
+        """Combinations of rows of length one that come out as nothing, one a column."""
+        return self._u[:, ~self._kept]
+
     def against(self, b: np.ndarray) -> np.ndarray:
         """The part of b that no motion changes: what rows that follow from one another disagree by."""
         if self._lu is not None:
             return np.zeros_like(b)
-        u = self._u[:, ~self._kept]
+        u = self.null
         return (u @ (u.T @ (self.unit * b))) / self.unit
 
     def scale(self, of_bodies: np.ndarray) -> np.ndarray:

@@ -40,8 +40,8 @@ class LeastNorm:
     shortest: int = 8
     clear: float = 1e-4  # with corrections below this, rows that still disagree contradict each other
 
-    def solve(self, equations: Equations) -> tuple[Any, Report, Any]:
-        """The solution, how it was reached, and 1."""
+    def solve(self, equations: Equations, unless: Any = False) -> tuple[Any, Report, Any]:
+        """The solution, how it was reached, and 1; nothing is done where it is known already, `unless`."""
         scaled, size, apart = Scaled(equations), equations.measure(), equations.disagreement()
         tolerance = equations.system.tolerance
 
@@ -65,7 +65,7 @@ class LeastNorm:
 
         def unfinished(s: _At) -> Any:
             over = self._settled(s.now, s.before) | s.hopeless | jnp.isnan(s.now)
-            return ~over & (s.count < self.limit)
+            return ~over & (s.count < self.limit) & ~jnp.asarray(unless)
 
         y = scaled.guess()
         far = jnp.asarray(jnp.inf)

@@ -115,6 +115,14 @@ def _rows(system: System, state: State, t: Any, which: np.ndarray | None = None,
     return Least(A, MA, np.asarray(system.masses), np.asarray(system.inertias), cut=cut, sparse=sparse)
 
 
+def rows_that_follow(system: System, state: State, t: float) -> list[str]:
+    """Rows that follow from one another where the state is, with those from which they do."""
+    if not 0 < system.rows < _MANY:
+        return []
+    weights = _rows(system.bare(), jax.tree.map(jnp.asarray, state), t).null
+    return [system.row_names[i] for i in np.flatnonzero(np.abs(weights).max(axis=1, initial=0.0) > 1e-3)]
+
+
 def _closed(system: System, state: State, t: float) -> tuple[State, np.ndarray]:
     """Newton's method for φ = 0 from the given positions."""
     hol = system.holonomic_rows

@@ -15,7 +15,7 @@ from polhode.mechanics import InputError
 from polhode.multibody import Halving, MultibodyMethod, System, ThreeField, ThreeFieldSparse, consistent_start
 from polhode.multibody.assembly import singularities
 from polhode.multibody.extent import is_round_off, too_far
-from polhode.multibody.start import Correction
+from polhode.multibody.start import Correction, rows_that_follow
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
 _FIRST_BLOCK = 512  # steps; they cost a hundred times those of one rotating body
@@ -94,7 +94,7 @@ def cause_of_failure(run: Any) -> str | None:
             f"{name!r} turns by {turned.max():.3g} rad in a step, and a step can turn a body by less than π; take a "
             f"step below {run.step * np.pi / turned.max() / 2:.2g}"
         )
-    return _contradiction(run)
+    return _contradiction(run) or _following(run)
 
 
 @stored(static=1, briefly=True)
@@ -118,4 +118,16 @@ def _contradiction(run: Any) -> str | None:
         f"leaves {left[worst]:.3g} in {run.system.row_names[worst]!r}, and "
         f"{float(apart):.2g} of the size of what they hold is more than the tolerance of the system, "
         f"{run.system.tolerance:g}. Remove or change one, or give System(tolerance=...) if they are meant to agree"
+    )
+
+
+def _following(run: Any) -> str | None:
+    """Rows that follow from one another where the step failed: there a mechanism may be locked, or branch."""
+    names = rows_that_follow(run.system, run.last_state, run.t[-1]) if isinstance(run.method, ThreeField) else []
+    if not names:
+        return None
+    return (
+        f"its equations were not solved, neither whole nor in parts ({run.trajectory.failure['iterations']} "
+        f"iterations). There {', '.join(names)} follow from one another, so that a mechanism may be locked by them "
+        "against its loads, or branch; try a smaller step, or leave out what is not needed"
     )
