@@ -32,11 +32,12 @@ def extent(system: System) -> float:
 def is_round_off(system: System, change: Correction) -> bool:
     """Whether a start was as good as consistent: nothing was changed but round-off in what the user gave."""
     size = extent(system)
-    v, omega = np.asarray(system.start.velocities), np.asarray(system.start.omegas)
-    speed = max(_longest(v), size * _longest(omega), _REST * size)
-    moved, turned = _longest(change.shift), _longest(change.turn)
-    changed = max(_longest(change.velocity), size * _longest(change.omega))
-    return moved <= _TOLD * size and turned <= _TOLD and changed <= _TOLD * speed
+    v, omega, shift, turn, dv, domega = (
+        float(np.abs(x).max(initial=0.0))  # a norm of 1e200 is none
+        for x in (system.start.velocities, system.start.omegas, *change.parts)
+    )
+    speed = max(v, size * omega, _REST * size)
+    return shift <= _TOLD * size and turn <= _TOLD and max(dv, size * domega) <= _TOLD * speed
 
 
 def too_far(system: System, change: Correction) -> str | None:

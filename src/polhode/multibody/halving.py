@@ -30,6 +30,7 @@ class Halving(Method):
 
     base: Method = field(default_factory=_three_field)
     limit: int = 6
+    fast: bool = True  # whether to halve a step in which a body turns by π or more as well, or leave it unsolved
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -54,6 +55,9 @@ class Halving(Method):
         start: State = jax.tree.map(jnp.asarray, state)
         none = Report(jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0))
 
+        turns = jnp.max(jnp.sum((h * start.omegas) ** 2, axis=-1))
+        slow = self.fast | (turns < (0.9 * jnp.pi) ** 2)
+
         def one(carry: Any) -> Any:
             """The next part; after a failure, from the start again with parts of half the size."""
             now, report, done, parts, spent = carry
@@ -61,7 +65,7 @@ class Halving(Method):
             result = self.base.step(system, now, t + done * size, size)
             good = result.report.converged & _finite(result.state)
             so_far = report.then(result.report)
-            again = ~good & (parts < 2**self.limit)
+            again = ~good & (parts < 2**self.limit) & slow
             keep = jax.tree.map(lambda a, b: jnp.where(again, b, a), result.state, start)
             report = jax.tree.map(lambda a, b: jnp.where(again, b, a), so_far, none)
             stop = ~good & ~again

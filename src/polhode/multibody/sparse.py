@@ -35,7 +35,7 @@ class ThreeFieldSparse(ThreeField):
 
     @property
     def rungs(self) -> tuple[Method, ...]:
-        return self, Halving(self)
+        return self, Halving(self, fast=False)
 
     def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
         """A matrix for one correction, then a better one, and another wherever corrections fall slowly: in a long

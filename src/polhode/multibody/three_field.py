@@ -56,7 +56,7 @@ class ThreeField(Method):
     def rungs(self) -> tuple[Method, ...]:
         if not isinstance(self.solver, Ladder):
             return (self,)
-        return replace(self, solver=self.solver.chord), Halving(replace(self, solver=self.solver.newton))
+        return replace(self, solver=self.solver.chord), Halving(replace(self, solver=self.solver.newton), fast=False)
 
     def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
         if isinstance(self.solver, DenseNewton):
