@@ -14,7 +14,7 @@ from polhode.mechanics.checks import double_precision
 from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of
 from polhode.multibody import MultibodyMethod, System, multibody_method_of
-from polhode.results.conserved import grown_energy
+from polhode.results.conserved import grown_energy, lost_energy
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
 from polhode.simulation import Interrupted, Plan, Status, StepError, rotate
@@ -78,7 +78,7 @@ def simulate(
         raise Interrupted(_stopped(run, signals.came, failed), run, signals.came)
     if failed:
         raise StepError(failed, run)
-    if isinstance(run, Run) and (wrong := grown_energy(run)) is not None:
+    if (wrong := grown_energy(run) if isinstance(run, Run) else lost_energy(run)) is not None:
         warn(wrong)
     return run
 

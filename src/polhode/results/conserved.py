@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from polhode.results.run import Run
     from polhode.results.system_run import SystemRun
 
+_NOTICED = 0.02  # of the largest kinetic energy of a system
 _ROUND_OFF = 1e-12
 _LOOKED_AT = 256  # samples
 
@@ -101,3 +102,15 @@ def _moves(system: Any, t: Any, r: Any, R: Any) -> Any:
 def _spread(count: int) -> np.ndarray:
     """Samples spread evenly over a run, always as many, twice where there are fewer: one program serves all runs."""
     return np.linspace(0, count - 1, _LOOKED_AT).round().astype(int)
+
+
+def lost_energy(run: SystemRun) -> str | None:
+    """A sentence where the energy of a system changed though nothing moves it but what has an energy, and some of its
+    steps were hard to solve: too long to follow the motion, whatever solved them."""
+    change, most = float(np.ptp(run.energy)), float(run.kinetic.max())
+    if not (run.renewals or run.halvings) or not change > _NOTICED * most or "energy" not in run.conserved:
+        return None
+    return (
+        f"the energy changed by {change:.3g} J, with at most {most:.3g} J of motion, though nothing drives this "
+        "system: its steps were solved, but are too long to follow it; take smaller ones"
+    )

@@ -36,7 +36,7 @@ class Block:
     samples: Any  # rows of `method.kept`; the first (steps taken) // stride of them are set
 
 
-def _run_block(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
+def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
     """`count` samples, `stride` steps apart, from `state` after `done` steps."""
     shape = method.shape(state)
     report = Report(jnp.ones(shape, bool), jnp.zeros(shape, int), jnp.zeros(shape))
@@ -69,9 +69,9 @@ def _run_block(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any,
     return Block(state, done, iterations, worst, ok, report, buffer)
 
 
-run_block = stored(_run_block, static=1)
+run_block = stored(run_block_of, static=1)
 # Compiled without optimisation, sooner: for a few steps in a place where the fast way fails.
-run_block_briefly = stored(_run_block, static=1, briefly=True)
+run_block_briefly = stored(run_block_of, static=1, briefly=True)
 
 
 def _finite(state: Any) -> Any:
