@@ -84,7 +84,9 @@ def cyclic_disk(theta: float = 0.2, r: float = -2.25) -> mb.System:
 
 @partial(jax.jit, static_argnames=("method",))
 def run(method: mb.MultibodyMethod, system: mb.System, state: mb.State, h: Any, n: Any) -> dict[str, Any]:
-    """n steps: the last state and the extremes on the way. h and n are numbers, so one program serves all."""
+    """n steps of the first rung of a method, as in a run while they are solved: the last state and the extremes on the
+    way. h and n are numbers, so one program serves all."""
+    method = method.rungs[0]
 
     def total(state: mb.State, t: Any) -> Any:
         return sum(mb.energy(system, state, t))
