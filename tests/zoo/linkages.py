@@ -413,7 +413,9 @@ def _taut() -> Mechanism:
     without = frozenset({"order", "reactions"})
     bodies = {"mass": (1.0, (0.1, 0.1, 0.1))}
     fails = "a row that holds by its second order alone has no finite multiplier: the step is refused"
-    return Mechanism("mass between two taut rods", bodies, pose, (0.0,), (0.5,), build, without=without, fails=fails)
+    return Mechanism(
+        "mass between two taut rods", bodies, pose, (0.0,), (0.5,), build, without=without, fails=fails, long=True
+    )
 
 
 LINKAGES = (
