@@ -71,7 +71,10 @@ _THICKNESS = 1e-9  # of a line of mass: its moment about itself, of the others
 
 def _with_thickness(inertia: Any) -> Any:
     """The moments of a line of mass, with one about itself; anything else as it is."""
-    given = np.asarray(numbers("inertia", inertia), dtype=float)
+    try:
+        given = np.asarray(inertia, dtype=float)
+    except (TypeError, ValueError):  # for `RigidBody` to say
+        return inertia
     if given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
         return inertia
     tensor = np.diag(given) if given.ndim == 1 else given
