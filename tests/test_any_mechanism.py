@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import polhode as ph
 from polhode import multibody as mb
 from polhode.multibody.arrays import over_positive3, root3
+from polhode.problems import problem_of
 
 
 def stiffness(t: float) -> float:
@@ -77,6 +78,13 @@ def test_drives_that_part_are_named() -> None:
     run = failed.value.run
     assert run.gap.max() < 1e-7  # the tolerance of the system, of a body of size one
     assert run.t[-1] < 0.1
+
+
+@pytest.mark.parametrize("kind", ["kappa", "none"])
+def test_positions_that_are_not_held_do_not_count_as_unsolved(kind: Any) -> None:
+    run = ph.simulate(problem_of("pendulum").system(), method=mb.ThreeField(stabilisation=kind), step=0.01, until=0.5)
+    assert run.gap.max() > 1e-6
+    assert (run.renewals, run.halvings) == (0, 0)
 
 
 def test_a_line_of_mass() -> None:

@@ -373,12 +373,12 @@ class Equations:
         def size(d: Any, residual: Any) -> Any:
             moved = over(_norms(d[0][:, :3]), moves, speed)
             turned = over(_norms(turn(J, d[0][:, 3:])) / trace, turns, turning)
-            psi, phi = over(jnp.abs(residual[1]), opens, rows), residual[2]
-            if self.both:
-                phi = over(jnp.abs(phi), opens[self.hol], rows[self.hol])
-            each = jnp.concatenate([moved, turned, psi, phi])
+            each = [moved, turned, over(jnp.abs(residual[1]), opens, rows)]
+            if self.both:  # else φ⁺ is not among the equations, or within ψ⁺
+                each.append(over(jnp.abs(residual[2]), opens[self.hol], rows[self.hol]))
+            every = jnp.concatenate(each)
             # Corrections that are not finite must be seen.
-            return jnp.max(jnp.where(jnp.isnan(each), jnp.inf, each)) + 0.0 * jnp.sum(d[0])
+            return jnp.max(jnp.where(jnp.isnan(every), jnp.inf, every)) + 0.0 * jnp.sum(d[0])
 
         return size
 
@@ -390,8 +390,10 @@ class Equations:
 
         def size(residual: Any) -> Any:
             _, psi, phi = residual
-            phi = jnp.abs(self.h * phi) / lengths[self.hol] if self.both else phi
-            return jnp.max(jnp.concatenate([jnp.abs(psi) / rows, phi]), initial=0.0)
+            each = [jnp.abs(psi) / rows]
+            if self.both:
+                each.append(jnp.abs(self.h * phi) / lengths[self.hol])
+            return jnp.max(jnp.concatenate(each), initial=0.0)
 
         return size
 
