@@ -14,7 +14,7 @@ from polhode._programs import stored
 from polhode.mechanics.checks import InputError, double_precision
 from polhode.multibody import assembly
 from polhode.multibody.arrays import cross
-from polhode.multibody.least import Least
+from polhode.multibody.least_motion import Least
 from polhode.multibody.least_multipliers import least
 from polhode.multibody.moment import carried, extent, mass_inverse, momentum, motion, over_mass, pose
 from polhode.multibody.rank import companions, weighted
