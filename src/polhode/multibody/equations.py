@@ -239,7 +239,7 @@ class Equations:
         return total
 
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
-        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes, of rows between bodies."""
+        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""
         s, t = self.system, self.t + 0.5 * self.h
         Gam = self._among(Gam)
         here = [Gam[rows_of(g)[:, : g.kind.holonomic]] for g in s.groups]
