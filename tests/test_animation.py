@@ -15,8 +15,8 @@ import pytest
 from browser import BROWSER, Page
 
 import polhode.results
-from polhode.mechanics.checks import InputError
-from polhode.mechanics.drawing import Axes, Box, Cylinder, Disk, Ellipsoid, Plane, Rod, Shape, Sphere, Tube
+from polhode.drawing.shapes import Axes, Box, Cylinder, Disk, Ellipsoid, Plane, Rod, Shape, Sphere, Tube
+from polhode.model.checks import InputError
 from polhode.results.animation import animate
 from polhode.results.scene import Actor, Scene, Trail
 
@@ -147,8 +147,8 @@ BAD_SCENES: list[tuple[Any, str]] = [
     (lambda: Actor("a", X, 0 * Q, [Sphere(1)]), "quaternions of 'a' has length zero"),
     (lambda: Actor("a", X[None], Q, [Sphere(1)]), "of a batch, animate one member"),
     (lambda: Actor("a", X, Q, []), "'a' has no shapes"),
-    (lambda: Actor("a", X, Q, ["ball"]), "must be one of polhode.mechanics.drawing"),  # type: ignore[list-item]
-    (lambda: Actor("a", X, Q, [Plane()]), "must be one of polhode.mechanics.drawing"),
+    (lambda: Actor("a", X, Q, ["ball"]), "must be one of polhode.drawing.shapes"),  # type: ignore[list-item]
+    (lambda: Actor("a", X, Q, [Plane()]), "must be one of polhode.drawing.shapes"),
 ]
 
 

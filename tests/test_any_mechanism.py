@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.multibody.arrays import over_positive3, root3
+from polhode.algebra.arrays import over_positive3, root3
 from polhode.problems import problem_of
 
 

@@ -20,7 +20,7 @@ NAMES = ("imidm", "akw", "dmv10", "exact", "em", "rig_pos", "strang-dmv", "kahan
 def test_a_step_is_the_one_that_simulate_takes(name: str) -> None:
     method = all_methods()[name]
     load = None if method.traits.loads == "none" else GRAVITY
-    system, state = ph.System.of(BODY, load), START.on(BODY)
+    system, state = ph.Rotation(BODY, load), START.on(BODY)
     began = method.begin(system, state)
     step = method.step(system, began, 0.0, 0.01)
     run = ph.simulate(BODY, load, START, method=method, step=0.01, steps=1)
@@ -42,14 +42,14 @@ class WithMixin(Doubled, ph.methods.IMIDM):
 
 
 def test_what_a_method_has_from_beside_is_in_principal_axes_too() -> None:
-    system, state = ph.System.of(BODY, GRAVITY), START.on(BODY)
+    system, state = ph.Rotation(BODY, GRAVITY), START.on(BODY)
     assert float(WithMixin().kinetic_energy(system, state)) == pytest.approx(
         2.0 * float(system.kinetic(state.momentum))
     )
 
 
 def test_quantities_of_a_system_are_in_the_users_axes() -> None:
-    system, state = ph.System.of(BODY, GRAVITY), START.on(BODY)
+    system, state = ph.Rotation(BODY, GRAVITY), START.on(BODY)
     omega = np.array([1.0, 2.0, 0.5])
     assert np.asarray(state.momentum.array) == pytest.approx(TENSOR @ omega)
     assert np.asarray(system.omega(state.momentum).array) == pytest.approx(omega)
@@ -63,7 +63,7 @@ def test_against_euler_integrated_by_others() -> None:
     inverse = np.linalg.inv(TENSOR)
     Pi = TENSOR @ np.array([1.0, 2.0, 0.5])
     truth = solve_ivp(lambda t, y: np.cross(y, inverse @ y), (0.0, 1.0), Pi, method="DOP853", rtol=1e-13, atol=1e-13)
-    system, method = ph.System.of(BODY), all_methods()["dmv10"]
+    system, method = ph.Rotation(BODY), all_methods()["dmv10"]
     step = jax.jit(lambda state: method.step(system, state, 0.0, 0.05).state)
     state: Any = START.on(BODY)
     for _ in range(20):

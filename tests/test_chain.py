@@ -16,15 +16,15 @@ from jax.extend.core import jaxprs_in_params
 import polhode as ph
 from polhode import multibody as mb
 from polhode.bench.chain import exponent
-from polhode.multibody import rank
-from polhode.multibody import start as starts
-from polhode.multibody.places import by_body
-from polhode.multibody.sparse_equations import from_the_tips
-from polhode.multibody.sparse_forces import force_slopes
-from polhode.multibody.sparse_solve import SparseSolver
+from polhode.multibody.rows import rank
+from polhode.multibody.rows.gathering import by_body
+from polhode.multibody.step import start as starts
+from polhode.multibody.step.force_slopes import force_slopes
+from polhode.multibody.step.sparse_equations import from_the_tips
 from polhode.problems import problem_of
 from polhode.problems.chain import moments
 from polhode.references import pendulum
+from polhode.solve.sparse import SparseSolver
 
 QUICK: Any = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}  # to compile, not to run
 H = 0.01

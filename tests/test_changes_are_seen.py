@@ -11,8 +11,8 @@ import pytest
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.multibody.tree import Static as Fixed
-from polhode.multibody.tree import tree
+from polhode.model.pytree import Static as Fixed
+from polhode.model.pytree import tree
 from polhode.simulation.loop import run_block
 
 TOP = ph.RigidBody((5.0, 5.0, 1.0))
@@ -129,7 +129,7 @@ def test_of_a_users_method(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @dataclass(frozen=True)
-class UsersLoad(ph.mechanics.loads.Load):
+class UsersLoad(ph.rotation.loads.Load):
     """A load that is a class of the user's."""
 
     weight: Any = 1.0
@@ -138,7 +138,7 @@ class UsersLoad(ph.mechanics.loads.Load):
         return g * self.weight * R[2, 2]
 
     def torque(self, t: Any, R: Any, omega: Any) -> Any:
-        return ph.mechanics.loads.torque_of(lambda R: self.energy(t, R), R)
+        return ph.rotation.loads.torque_of(lambda R: self.energy(t, R), R)
 
 
 jax.tree_util.register_dataclass(UsersLoad)

@@ -16,7 +16,7 @@ import pytest
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.mechanics import InputError
+from polhode.model import InputError
 
 SYSTEM: Any = mb.System  # given what its types forbid
 A = mb.Body("a", 1.0, (1, 1, 1))

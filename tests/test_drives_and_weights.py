@@ -11,9 +11,9 @@ import pytest
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.multibody import assembly
-from polhode.multibody.moment import motion, pose
-from polhode.multibody.sparse_forces import force_slopes
+from polhode.multibody.rows import assembly
+from polhode.multibody.step.force_slopes import force_slopes
+from polhode.multibody.step.momenta import motion, pose
 
 
 def arm(angle: Any, rate: float = 0.0) -> mb.System:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import polhode as ph
-from polhode.mechanics import InputError
-from polhode.mechanics.expressions import Expression, PotentialFormula
+from polhode.model import InputError
+from polhode.rotation.formulas import Expression, PotentialFormula
 
 NAMES = ("x", "y")
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.mechanics import InputError
-from polhode.mechanics.expressions import PotentialFormula
+from polhode.model import InputError
 from polhode.problems import problem_of
+from polhode.rotation.formulas import PotentialFormula
 from polhode.simulation import Status, StepError, driver
 
 BODY = ph.RigidBody((1, 2, 3))

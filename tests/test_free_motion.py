@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from polhode.algebra import Quaternion, Vec3
-from polhode.mechanics.free_motion import free_motion
-from polhode.mechanics.state import State
+from polhode.rotation.free_motion import free_motion
+from polhode.rotation.state import State
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 

@@ -15,11 +15,12 @@ ROOT = Path(polhode.__file__).parent
 # Each part may import those before it; the version and these may be read by all.
 FOR_ALL = {"_notices", "_programs", "_signals", "_startup"}
 LAYERS = [
-    ("algebra",), ("solve",), ("mechanics",), ("references",), ("peers",), ("methods",), ("multibody",),
+    ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
+    ("references",), ("peers",),
     ("problems",), ("simulation",), ("results",), ("api",), ("inputs", "verify"), ("papers",), ("bench",),
     ("cli",), ("__main__",),
 ]  # fmt: skip
-MAY_NOT = {("problems", "methods"), ("mechanics", "solve")}
+MAY_NOT = {("problems", "methods"), ("multibody", "methods"), ("rotation", "solve")}
 
 
 def imports(path: Path) -> set[str]:

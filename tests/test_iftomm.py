@@ -13,7 +13,7 @@ from reference_checks import below, spread
 import polhode as ph
 from polhode.bench import iftomm
 from polhode.bench.told import mechanism_of
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 from polhode.multibody import GROUND, Ball, Body, Damper, Force, Revolute, Spring, System
 from polhode.peers import available, exudyn, mujoco
 from polhode.problems import problem_of

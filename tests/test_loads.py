@@ -14,7 +14,7 @@ import polhode as ph
 from polhode import multibody as mb
 from polhode.algebra import Mat3, Vec3, exp
 from polhode.algebra.arraylike import as_array
-from polhode.mechanics import InputError
+from polhode.model import InputError
 
 C = np.array([1.0, -2.0, 3.0])
 M = np.arange(9.0).reshape(3, 3) + 1.0

@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 
 import polhode as ph
 from polhode.algebra import Mat3, Quaternion, Vec3, exp
-from polhode.mechanics import InputError, from_principal, to_principal
-from polhode.mechanics.invariants import angular_velocity, casimir, kinetic_energy, spatial_momentum, vertical_momentum
+from polhode.model import InputError
+from polhode.rotation import from_principal, to_principal
+from polhode.rotation.invariants import angular_velocity, casimir, kinetic_energy, spatial_momentum, vertical_momentum
 
 TENSOR = np.array([[2.0, 0.3, -0.2], [0.3, 2.5, 0.1], [-0.2, 0.1, 3.0]])
 

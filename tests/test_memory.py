@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.mechanics import InputError
-from polhode.mechanics.expressions import PotentialFormula
+from polhode.model import InputError
 from polhode.problems import problem_of
+from polhode.rotation.formulas import PotentialFormula
 from polhode.simulation import Plan, driver
 from polhode.simulation.driver import bytes_needed
 from polhode.simulation.loop import capacity_for

@@ -10,7 +10,6 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import Vec3, exp
-from polhode.mechanics import InputError, State, System
 from polhode.methods import (
     AKW,
     BBTRAP,
@@ -40,6 +39,8 @@ from polhode.methods import (
 )
 from polhode.methods.krysl import rate
 from polhode.methods.munthe_kaas import BACKWARD_EULER, FORWARD_EULER, GAUSS1, TABLEAUX, TRAPEZOID
+from polhode.model import InputError
+from polhode.rotation import Rotation, State
 from polhode.solve import FixedPoint, Newton
 from polhode.verify import claims
 
@@ -58,13 +59,13 @@ def test_claim(claim: Any) -> None:
 # --- identities that hold to round-off ---------------------------------------------------
 
 BODY = ph.RigidBody((1.0, 1.6, 2.2))
-FREE = System.of(BODY)
-LOADED = System.of(
+FREE = Rotation(BODY)
+LOADED = Rotation(
     BODY,
     ph.Potential(lambda R: 3 * R.m33 + R.m12 * R.m21)
     + ph.Torque(lambda t: (jnp.sin(3 * t), t / 4, 0.2), frame="space"),
 )
-SYMMETRIC = System.of(ph.RigidBody((1.6, 1.6, 2.2)))
+SYMMETRIC = Rotation(ph.RigidBody((1.6, 1.6, 2.2)))
 START = jax.tree.map(jnp.asarray, ph.State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5)).on(BODY))
 
 
@@ -74,7 +75,7 @@ class RateForwardEuler(Method):
 
     name = "rate-forward-euler"
 
-    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+    def step(self, system: Rotation, state: State, t: Any, h: Any) -> Step:
         turn = exp(h * system.omega(state.momentum))
         return Step(State(state.attitude * turn, state.momentum + h * rate(system, t, state)))
 
@@ -85,7 +86,7 @@ class RateBackwardEuler(Implicit):
 
     name = "rate-backward-euler"
 
-    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+    def step(self, system: Rotation, state: State, t: Any, h: Any) -> Step:
         def end(Pi: Vec3) -> State:
             return State(state.attitude * exp(h * system.omega(Pi)), Pi)
 
@@ -96,12 +97,12 @@ class RateBackwardEuler(Implicit):
         return Step(end(Pi), report)
 
 
-def composed(system: System, first: Method, second: Method, h: float) -> State:
+def composed(system: Rotation, first: Method, second: Method, h: float) -> State:
     half = jax.jit(first.step)(system, START, 0.3, h / 2).state
     return jax.jit(second.step)(system, half, 0.3 + h / 2, h / 2).state
 
 
-def one_step(system: System, method: Method, h: float) -> State:
+def one_step(system: Rotation, method: Method, h: float) -> State:
     return jax.jit(method.step)(system, START, 0.3, h).state
 
 
@@ -150,7 +151,7 @@ def test_compositions_of_euler_half_steps(whole: Method, first: Method, second: 
         "symmetric body: symmetric+rotation is exact",
     ],
 )
-def test_same_map(system: System, a: Method, b: Method) -> None:
+def test_same_map(system: Rotation, a: Method, b: Method) -> None:
     assert_same(one_step(system, a, 0.1), one_step(system, b, 0.1))
 
 
@@ -245,7 +246,7 @@ def test_gradient_batch_and_vmap(method: Method) -> None:
     by shape and by vmap against one by one."""
 
     def end(moments: Any, omega: Any) -> Any:
-        system = System(Vec3.of(moments), FREE.load if method.traits.loads == "none" else LOADED.load)
+        system = Rotation.of(Vec3.of(moments), FREE.load if method.traits.loads == "none" else LOADED.load)
         state = State(START.attitude, system.momentum(Vec3.of(omega)))
         new = method.step(system, state, 0.3, 0.1).state
         return new.momentum.dot(Vec3(1.0, 2.0, 3.0)) + new.attitude.vector.dot(Vec3(-1.0, 0.5, 2.0))
@@ -276,7 +277,7 @@ class Mine(Method):
     paper = "none"
     traits = Traits(order=2, energy="exact", spatial_momentum="exact", symmetric=True)
 
-    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+    def step(self, system: Rotation, state: State, t: Any, h: Any) -> Step:
         Omega = system.omega(state.momentum)
         turn = exp(h * Omega)
         T = system.torque(t, state.attitude, Omega)

@@ -140,8 +140,8 @@ def test_forces_and_torques_in_either_frame() -> None:
         mb.Damper("ground", "a", 5.0, at_a=(-1, 0.1, 0.2)),
     ]
     system = mb.System([body("a", 0.0, attitude=R, velocity=(1, 0, 0))], forces=forces)
-    from polhode.multibody import assembly
-    from polhode.multibody.moment import motion, pose
+    from polhode.multibody.rows import assembly
+    from polhode.multibody.step.momenta import motion, pose
 
     state, _ = mb.consistent_start(system)
     f = assembly.forces(system, pose(state), motion(state), 0.0)[0]

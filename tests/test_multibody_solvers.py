@@ -14,6 +14,7 @@ from test_multibody_systems import cyclic_disk
 import polhode as ph
 from polhode import InputError
 from polhode import multibody as mb
+from polhode.multibody.rows import assembly
 from polhode.problems import problem_of
 from polhode.simulation.driver import as_arrays
 
@@ -45,7 +46,7 @@ def test_derivatives_of_a_motion_in_reverse(name: str) -> None:
     """Of where a system is after ten steps, by its start and by its masses: they agree with differences."""
     system = as_arrays(problem_of(name).system())
     first, method, h = mb.consistent_start(system)[0], mb.ThreeField(), 0.02
-    A = np.asarray(mb.assembly.rows(system, (first.positions, first.rotations), 0.0)).reshape(system.rows, -1)
+    A = np.asarray(assembly.rows(system, (first.positions, first.rotations), 0.0)).reshape(system.rows, -1)
     free = np.linalg.svd(A)[2][-1].reshape(system.size, 6)  # a motion that the rows allow
 
     def end(x: jax.Array) -> jax.Array:

@@ -15,7 +15,7 @@ from jax import lax
 from scipy.spatial.transform import Rotation
 
 from polhode import multibody as mb
-from polhode.mechanics import InputError
+from polhode.model import InputError
 
 G = 9.81
 

@@ -10,16 +10,17 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import Vec3, exp
-from polhode.mechanics import InputError, NonTwistingBody, RigidBody, State, System, to_principal
-from polhode.mechanics.frames import DirectorMotion, SplitState, director_rate, split_rate, twist_reaction
 from polhode.methods import DLA, DMV, EM
+from polhode.model import InputError
 from polhode.problems import problem_of
+from polhode.rotation import NonTwistingBody, RigidBody, Rotation, State, to_principal
+from polhode.rotation.director_equations import DirectorMotion, SplitState, director_rate, split_rate, twist_reaction
 
 PUSH = ph.Torque(lambda t: (jnp.sin(3 * t), 0.5 * jnp.cos(2 * t), 0.0))
 GRAVITY = ph.Potential(lambda R: 3.0 * R.m33 + 0.5 * R.m13 * R.m21)
 
 
-def random_system(seed: int, twisting: bool, load: Any) -> tuple[System, State]:
+def random_system(seed: int, twisting: bool, load: Any) -> tuple[Rotation, State]:
     """A body whose third axis is principal, of random moments, attitude and ω⊥."""
     rng = np.random.default_rng(seed)
     J = 2 + rng.random(3)
@@ -28,7 +29,7 @@ def random_system(seed: int, twisting: bool, load: Any) -> tuple[System, State]:
     body = (RigidBody if twisting else NonTwistingBody)(tensor)
     omega = rng.standard_normal(3) * (1, 1, twisting)
     start = ph.State.of(attitude=exp(rng.standard_normal(3)), omega=omega).on(body)
-    return System.of(body, load).principal, to_principal(body, start)
+    return Rotation(body, load).principal, to_principal(body, start)
 
 
 def rk4(rate: Callable[[Any, Any], Any], y: Any, n: int, until: float) -> Any:
@@ -133,7 +134,7 @@ def test_any_split_of_the_non_twisting_row_gives_the_same_step(a: float) -> None
 
 
 def test_dla_of_the_standard_free_body_is_dmv() -> None:
-    system = System.of(RigidBody((1.0, 1.6, 2.2)))
+    system = Rotation(RigidBody((1.0, 1.6, 2.2)))
     state = jax.tree.map(
         jnp.asarray, ph.State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5)).on(RigidBody((1.0, 1.6, 2.2)))
     )

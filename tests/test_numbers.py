@@ -14,9 +14,9 @@ import xarray as xr
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.mechanics import InputError
-from polhode.mechanics.body import UnphysicalError
-from polhode.mechanics.checks import number, numbers, positive, shown, unit_quaternion, whole
+from polhode.model import InputError
+from polhode.model.checks import number, numbers, positive, shown, unit_quaternion, whole
+from polhode.rotation.body import UnphysicalError
 
 HUGE = 10**310
 WRONG: Any = "1"

@@ -7,7 +7,7 @@ import pytest
 from test_cli import TOP
 
 from polhode.inputs import Case, case_of
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.simulation import Plan
 
 VALUES = [

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 from polhode.peers import available, exudyn, runs, sundials, systems
 from polhode.peers.constraint_rows import Constraint
 from polhode.peers.dae import Equations

@@ -11,7 +11,7 @@ from pictures import check_figure, texts
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.problems import PROBLEMS, SystemSetup
 from polhode.results import Plots
 from polhode.results.compare import compare, compare_systems

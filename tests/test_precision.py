@@ -21,7 +21,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "exact": lambda: ph.exact(TOP, START, 1.0),
     "a system": lambda: mb.System([BODY]),
     "a consistent start": lambda: mb.consistent_start(SYSTEM),
-    "a step": lambda: ph.methods.IMIDM().step(ph.System.of(TOP), START.on(TOP), 0.0, 0.1),
+    "a step": lambda: ph.methods.IMIDM().step(ph.Rotation(TOP), START.on(TOP), 0.0, 0.1),
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.problems import problem_of
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from reference_checks import below, spread
 
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 from polhode.references import chaplygin_sleigh, four_bar, knife_edge, pendulum
 from polhode.references.ode import solve
 

@@ -7,7 +7,7 @@ import pytest
 from reference_checks import UP, below, skew, spread
 from scipy.linalg import expm
 
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 from polhode.references import bicycle, bicycle_linear
 
 BIKE = bicycle.Bicycle()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reference_checks import UP, below, roll_in_space, spread
 
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 from polhode.references import attitude, chaplygin_ball, rattleback, rolling_disk, rolling_sphere
 
 # Sphere in a cylinder

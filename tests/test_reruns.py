@@ -11,10 +11,10 @@ import polhode as ph
 from polhode import multibody as mb
 from polhode.inputs import case_of
 from polhode.inputs.saved import SavedMethod
-from polhode.mechanics import InputError
 from polhode.methods import IMIDM, MuntheKaas, Scheme, Split, Stage, Tableau, all_methods, method_of
 from polhode.methods.composition import SUZUKI4, Composition
 from polhode.methods.described import NotRecordableError, described, made, recorded
+from polhode.model import InputError
 from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.results import rerun
 from polhode.results.run import Observable

@@ -9,7 +9,7 @@ import xarray
 
 import polhode as ph
 from polhode.inputs import case_of
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.results.compare import compare
 
 

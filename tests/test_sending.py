@@ -12,10 +12,10 @@ import pytest
 import xarray
 
 import polhode as ph
-from polhode.mechanics import InputError
-from polhode.mechanics.expressions import PotentialFormula
+from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.results.sending import Lost
+from polhode.rotation.formulas import PotentialFormula
 from polhode.simulation import StepError
 
 TOP = ph.RigidBody((5, 5, 1))

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.simulation import Status, StepError, count_steps
 from polhode.simulation.loop import run_block
@@ -244,7 +244,7 @@ def test_round_off_of_ten_million_steps_is_a_random_walk() -> None:
 
 def test_steps_under_the_users_own_jit_match_the_driver() -> None:
     method = ph.methods.method_of("akw")
-    system = ph.System.of(TOP, GRAVITY)
+    system = ph.Rotation(TOP, GRAVITY)
     state = jax.tree.map(jnp.asarray, START.on(TOP))
 
     @jax.jit

@@ -20,7 +20,7 @@ import xarray
 import polhode as ph
 from polhode.cli.run import names_of
 from polhode.inputs import case_of
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.results import format_csv, store
 from polhode.results.store import SaveError, save
 

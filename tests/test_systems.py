@@ -10,7 +10,7 @@ import pytest
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.results.system_plots import SystemPlots
 

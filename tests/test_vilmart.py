@@ -12,12 +12,13 @@ from pictures import check_figure
 
 import polhode as ph
 from polhode.algebra import Quaternion, Vec3
-from polhode.mechanics import InputError, State, System
 from polhode.methods import PreprocessedDMV, ThreeRotation, method_of
 from polhode.methods.composition import WEIGHTS
 from polhode.methods.with_potential import SCHEMES
+from polhode.model import InputError
 from polhode.papers.vilmart import growth, round_off_run
 from polhode.papers.vilmart_table import our_table, printed_table
+from polhode.rotation import Rotation, State
 
 
 @pytest.mark.parametrize("moments", [(3, 5, 7), (2, 2, 3), (1, 1, 1), (11, 20, 30)])
@@ -30,7 +31,7 @@ def test_table_1_in_exact_arithmetic(moments: Any) -> None:
 def in_digits(method: Any, steps: int, until: Any) -> list[Any]:
     """The end of a free motion on mpmath numbers: quaternion and momentum."""
     mp = mpmath.mpf
-    system = System(Vec3(mp("0.376"), mp("0.627"), mp(1)), System.of(ph.RigidBody((1, 1, 1))).load)
+    system = Rotation.of(Vec3(mp("0.376"), mp("0.627"), mp(1)), Rotation(ph.RigidBody((1, 1, 1))).load)
     state = State(Quaternion(mp(1), mp(0), mp(0), mp(0)), Vec3(mp("0.1"), mp("0.6"), mp("-0.8")))
     for _ in range(steps):
         state = method.step(system, state, mp(0), until / steps).state

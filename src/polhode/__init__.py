@@ -17,14 +17,15 @@ __version__ = "0.1.0"
 _startup.prepare()
 
 _HOME = {
-    "NonTwistingBody": "mechanics",
+    "NonTwistingBody": "rotation",
     "SystemRun": "results",
-    "RigidBody": "mechanics",
-    "Potential": "mechanics",
-    "Torque": "mechanics",
-    "State": "mechanics",
-    "System": "mechanics",
-    "InputError": "mechanics",
+    "RigidBody": "rotation",
+    "Potential": "rotation",
+    "Torque": "rotation",
+    "State": "rotation",
+    "Rotation": "rotation",
+    "System": "multibody",
+    "InputError": "model",
     "Vec3": "algebra",
     "Mat3": "algebra",
     "Quaternion": "algebra",
@@ -45,7 +46,10 @@ _HOME = {
     "quotient": "verify",
     "exact": "methods",
 }
-_MODULES = ("algebra", "mechanics", "methods", "multibody", "papers", "problems", "results", "solve", "verify")
+_MODULES = (
+    *("algebra", "drawing", "methods", "model", "multibody", "papers"),
+    *("problems", "results", "rotation", "solve", "verify"),
+)  # fmt: skip
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 

@@ -9,14 +9,15 @@ import jax
 
 from polhode._notices import warn
 from polhode._signals import Signals, watched
-from polhode.mechanics import InputError, RigidBody, Start, State
-from polhode.mechanics.checks import double_precision
-from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of
+from polhode.model import InputError
+from polhode.model.checks import double_precision
 from polhode.multibody import MultibodyMethod, System, multibody_method_of
 from polhode.results.conserved import grown_energy, lost_energy
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
+from polhode.rotation import RigidBody, Start, State
+from polhode.rotation.loads import Load
 from polhode.simulation import Interrupted, Plan, Status, StepError, rotate
 from polhode.simulation.systems import cause_of_failure, move
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polhode.bench import bicycle, chain, directors, iftomm, precision, roundoff, stabilisation, startup, step
 from polhode.bench.base import Benchmark, Row
-from polhode.mechanics.checks import unknown
+from polhode.model.checks import unknown
 
 BENCHMARKS = {
     b.name: b

@@ -16,7 +16,7 @@ import numpy as np
 from polhode.api import simulate
 from polhode.bench.base import Row
 from polhode.bench.told import mechanism_of
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 from polhode.multibody import System
 from polhode.peers import available
 from polhode.peers.runs import Bodies, Cost

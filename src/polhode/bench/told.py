@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.multibody import GROUND, Damper, Distance, Gravity, Prismatic, Revolute, Spring, System, Torque
 from polhode.peers.mechanism import Between, Joint, Mechanism, Part
 

@@ -6,9 +6,9 @@ import inspect
 from typing import Any
 
 from polhode.cli.tables import say, show_table
-from polhode.mechanics import InputError
-from polhode.mechanics.checks import closest, unknown
 from polhode.methods import Method, all_methods, method_of
+from polhode.model import InputError
+from polhode.model.checks import closest, unknown
 from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.problems import PROBLEMS, problem_of
 

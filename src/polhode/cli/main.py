@@ -26,7 +26,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout 
 
 
 def _number(text: str) -> float:
-    from polhode.mechanics.checks import InputError, number
+    from polhode.model.checks import InputError, number
 
     try:
         return number("it", text)
@@ -183,7 +183,7 @@ def _command() -> None:
     except UnwritableError:
         raise
     except Exception as error:
-        from polhode.mechanics import InputError
+        from polhode.model import InputError
         from polhode.simulation import StepError
 
         if isinstance(error, InputError | StepError):

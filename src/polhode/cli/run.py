@@ -18,8 +18,8 @@ from polhode.cli.stopping import NOTHING, stopping, tell
 from polhode.cli.systems import SECONDS, dashes, drift, show_systems
 from polhode.cli.tables import say, show_table
 from polhode.inputs import Case, case_of
-from polhode.mechanics import InputError
-from polhode.mechanics.checks import number, shown
+from polhode.model import InputError
+from polhode.model.checks import number, shown
 from polhode.results.run import Run
 from polhode.results.style import exactly
 from polhode.results.system_run import SystemRun

@@ -14,18 +14,19 @@ from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.saved import SavedMethod, read_recipe
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
-from polhode.mechanics import InputError, NonTwistingBody, Potential, RigidBody, Start, State, Torque
-from polhode.mechanics.body import UnphysicalError
-from polhode.mechanics.checks import nearest, numbers, shown
-from polhode.mechanics.expressions import PotentialFormula, TorqueFormula
-from polhode.mechanics.loads import Load
 from polhode.methods import Method, method_of
 from polhode.methods.described import NotRecordableError, recorded
+from polhode.model import InputError
+from polhode.model.checks import nearest, numbers, shown
 from polhode.multibody import MultibodyMethod, multibody_method_of
 from polhode.problems import PROBLEMS, Setup, SystemSetup, problem_of
 from polhode.results.rerun import NOT_AGAIN
 from polhode.results.run import Run
 from polhode.results.system_run import SystemRun
+from polhode.rotation import NonTwistingBody, Potential, RigidBody, Start, State, Torque
+from polhode.rotation.body import UnphysicalError
+from polhode.rotation.formulas import PotentialFormula, TorqueFormula
+from polhode.rotation.loads import Load
 
 
 @dataclass(frozen=True)

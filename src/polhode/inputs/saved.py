@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from polhode._notices import warn
-from polhode.mechanics import InputError
 from polhode.methods.described import made
 from polhode.methods.imported import imported
+from polhode.model import InputError
 from polhode.results.rerun import differences
 
 

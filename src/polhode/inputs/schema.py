@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polhode.mechanics.checks import InputError, decimal, nearest, shown
+from polhode.model.checks import InputError, decimal, nearest, shown
 
 _WORD = 2**63  # whole numbers beyond 64 bits are no TOML, though tomllib reads them
 Whole = Annotated[int, Field(ge=-_WORD, lt=_WORD)]

@@ -14,8 +14,9 @@ import jax
 import jax.numpy as jnp
 
 from polhode.algebra import Scalar, Vec3
-from polhode.mechanics import Free, InputError, State, System, from_principal, to_principal
-from polhode.mechanics.checks import double_precision
+from polhode.model import InputError
+from polhode.model.checks import double_precision
+from polhode.rotation import Free, Rotation, State, from_principal, to_principal
 from polhode.solve import FixedPoint, Newton, PlainNewton, Report, Residual
 
 Conserved = Literal["exact", "bounded", "drifts"]
@@ -60,7 +61,7 @@ def _from_any_axes(fn: Callable[..., Any]) -> Callable[..., Any]:
     """A function of (system, state, ...) in principal axes, for systems and states in the user's own."""
 
     @wraps(fn)
-    def call(self: Any, system: System, state: State, *args: Any, **more: Any) -> Any:
+    def call(self: Any, system: Rotation, state: State, *args: Any, **more: Any) -> Any:
         double_precision()
         if system.axes is None:
             return fn(self, system, state, *args, **more)
@@ -75,7 +76,7 @@ def _from_any_axes(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A one-step method for `System`. Subclass it, set the four class variables and write
+    """A one-step method for `Rotation`. Subclass it, set the four class variables and write
     `step`; it then runs, plots and is tested for its traits as the built-in ones are.
 
     A step is a pure function of components: it never raises, never prints, and holds no
@@ -105,7 +106,7 @@ class Method(ABC):
         text = " ".join((type(self).__doc__ or self.name).split())
         return re.split(r"[.:] ", text)[0].rstrip(".")
 
-    def check_system(self, system: System) -> None:
+    def check_system(self, system: Rotation) -> None:
         """An InputError if this method cannot move the body, or take its load."""
         if system.twist_axis is not None and not self.traits.non_twisting:
             raise InputError(
@@ -124,12 +125,12 @@ class Method(ABC):
                 "too. Use imidm, or another method whose loads are 'any' (`polhode methods NAME` tells)"
             )
 
-    def begin(self, system: System, state: State) -> State:
+    def begin(self, system: Rotation, state: State) -> State:
         """The state a run starts from. A method that carries more than attitude and momentum
         from step to step returns a subclass of State here; all it remembers is in it."""
         return state
 
-    def kinetic_energy(self, system: System, state: State) -> Scalar:
+    def kinetic_energy(self, system: Rotation, state: State) -> Scalar:
         """The kinetic energy of a state, as this method means it."""
         return system.kinetic(state.momentum)
 
@@ -141,14 +142,14 @@ class Method(ABC):
         """After a step: attitudes of unit length, whose round-off would add up, and not at random."""
         return replace(state, attitude=state.attitude.renormalized())
 
-    def kept(self, system: System, state: State, t: Scalar) -> Any:
+    def kept(self, system: Rotation, state: State, t: Scalar) -> Any:
         """The numbers kept of a moment, in one array: quaternion, momentum, kinetic and potential energy."""
         components = (*state.attitude, *state.momentum)
         energies = (self.kinetic_energy(system, state), system.potential(t, state.attitude))
         return jnp.stack([*components, *(jnp.broadcast_to(e, jnp.shape(components[0])) for e in energies)])
 
     @abstractmethod
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         """From `state` at time t to t + h."""
 
     @property
@@ -168,7 +169,7 @@ class Implicit(Method):
         """For the rotation vector of the step, an angle."""
         return self.solver(residual, guess, guess.norm() + ANGLE_FLOOR)
 
-    def solve_momentum(self, system: System, residual: Residual, guess: Vec3, h: Scalar) -> tuple[Vec3, Report]:
+    def solve_momentum(self, system: Rotation, residual: Residual, guess: Vec3, h: Scalar) -> tuple[Vec3, Report]:
         """For a body momentum; a momentum of |I|/h turns the body by an angle of 1 in a step."""
         return self.solver(residual, guess, guess.norm() + ANGLE_FLOOR * system.moments.norm() / abs(h))
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode.algebra import Scalar
-from polhode.mechanics import State, System
 from polhode.methods.base import Method, Step, Traits
 from polhode.methods.with_potential import Split, in_turn
+from polhode.rotation import Rotation, State
 from polhode.solve import Report
 
 
@@ -101,13 +101,13 @@ class Composition(Method):
             non_twisting=base.non_twisting,
         )
 
-    def begin(self, system: System, state: State) -> State:
+    def begin(self, system: Rotation, state: State) -> State:
         return self.base.begin(system, state)
 
-    def kinetic_energy(self, system: System, state: State) -> Scalar:
+    def kinetic_energy(self, system: Rotation, state: State) -> Scalar:
         return self.base.kinetic_energy(system, state)
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         state = self.begin(system, state)
 
         def part(now: Any, fraction: Any) -> Any:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polhode.algebra import Scalar, Vec3, cayley, dexp_right, exp
-from polhode.mechanics import State, System
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.methods.krysl import rate
+from polhode.rotation import Rotation, State
 
 
-def rotation_guess(system: System, state: State, t: Scalar, h: Scalar) -> Vec3:
+def rotation_guess(system: Rotation, state: State, t: Scalar, h: Scalar) -> Vec3:
     """h Ω at the half step, to second order."""
     return h * system.omega(state.momentum + h / 2 * rate(system, t, state))
 
@@ -31,7 +31,7 @@ class SWC1(Implicit):
     paper = "Simo, Wong, Int. J. Numer. Meth. Engng 31 (1991) 19-52"
     traits = Traits(order=2, energy="exact", spatial_momentum="exact")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
         Omega0 = system.omega(Pi0)
 
@@ -62,7 +62,7 @@ class AKW(Implicit):
     paper = "Austin, Krishnaprasad, Wang, J. Comput. Phys. 107 (1993) 105-117"
     traits = Traits(order=2, energy="exact", spatial_momentum="exact", top_energy="exact")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
         T0 = system.torque(t, q0, system.omega(Pi0))
 
@@ -93,7 +93,7 @@ class BBTRAP(Implicit):
     def end_omega(self, Psi: Vec3, Omega0: Vec3, h: Scalar) -> Vec3:
         return 2.0 / h * Psi - Omega0
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
         Omega0 = system.omega(Pi0)
         kicked = Pi0 + h / 2 * system.torque(t, q0, Omega0)

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import jax
 
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3, cayley
-from polhode.mechanics import Free, State, System
-from polhode.mechanics.loads import torque_of
 from polhode.methods.base import Implicit, Step, Traits
+from polhode.rotation import Free, Rotation, State
+from polhode.rotation.loads import torque_of
 
 PAPER = "Gebhardt, Romero, J. Nonlinear Sci. 30 (2020) 3199-3233"
 
@@ -36,7 +36,7 @@ def axial(A: Mat3) -> Vec3:
     return Vec3(A.m32 - A.m23, A.m13 - A.m31, A.m21 - A.m12)
 
 
-def euler_inertia(system: System) -> Vec3:
+def euler_inertia(system: Rotation) -> Vec3:
     """J^{11}, J^{22}, J^{33} of (66): ∫ρ θ_i², half the trace of the inertia less the moment."""
     I = system.moments
     half = 0.5 * (I.x + I.y + I.z)
@@ -47,7 +47,7 @@ def columns_scaled(A: Mat3, s: Vec3) -> Mat3:
     return Mat3.from_columns(*(A.column(j) * s[j] for j in range(3)))
 
 
-def without_twist(system: System, v: Vec3, along: Scalar = 0.0) -> Vec3:
+def without_twist(system: Rotation, v: Vec3, along: Scalar = 0.0) -> Vec3:
     """v with its component on the twist axis replaced; v itself for the standard body."""
     n = system.twist_axis
     return v if n is None else v + n * (along - n.dot(v))
@@ -102,17 +102,17 @@ class EM(Implicit):
     paper = PAPER
     traits = Traits(order=2, energy="exact", spatial_momentum="exact", top_energy="exact", non_twisting=True)
 
-    def begin(self, system: System, state: State) -> DirectorState:
+    def begin(self, system: Rotation, state: State) -> DirectorState:
         if isinstance(state, DirectorState):
             return state
         return DirectorState(state.attitude, state.momentum, system.omega(state.momentum).skew())
 
-    def kinetic_energy(self, system: System, state: State) -> Scalar:
+    def kinetic_energy(self, system: Rotation, state: State) -> Scalar:
         """½ ḋ_i J^{ij} ḋ_j, all of it: what the method conserves."""
         W, E = self.begin(system, state).rates, euler_inertia(system)
         return 0.5 * (E.x * W.column(0).norm2() + E.y * W.column(1).norm2() + E.z * W.column(2).norm2())
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         now = self.begin(system, state)
         E, J = euler_inertia(system), system.moments
         B = columns_scaled(now.rates, E)
@@ -137,7 +137,7 @@ class EM(Implicit):
         c, report = self.solve_rotation(lambda c: c - turned(self._load(system, now, c, t, h)), c)
         return Step(self._end(system, now, c, h), report)
 
-    def _load(self, system: System, now: DirectorState, c: Vec3, t: Scalar, h: Scalar) -> Vec3:
+    def _load(self, system: Rotation, now: DirectorState, c: Vec3, t: Scalar, h: Scalar) -> Vec3:
         """L = axial(R_m⁻¹ Q)."""
         move, load, middle = _Moved(now.attitude, c), system.load, t + h / 2
         R = move.average
@@ -149,7 +149,7 @@ class EM(Implicit):
         missing = 0.5 * move.spread * change + c.dot(T)  # of the work, third order in c
         return from_moment + T - c * (missing / (c.norm2() + _TINY))
 
-    def _end(self, system: System, now: DirectorState, c: Vec3, h: Scalar) -> DirectorState:
+    def _end(self, system: Rotation, now: DirectorState, c: Vec3, h: Scalar) -> DirectorState:
         move = _Moved(now.attitude, c)
         turn = move.turn
         moved = (c.skew() + c.skew() @ c.skew()) * (2.0 / move.spread)  # cay[2c] - 1
@@ -179,7 +179,7 @@ class DLA(Implicit):
     paper = PAPER
     traits = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, symplectic=True, non_twisting=True)
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0, J = state.attitude, state.momentum, system.moments
 
         def kicked(c: Vec3) -> Vec3:
@@ -199,7 +199,7 @@ class DLA(Implicit):
         Pi1 = without_twist(system, turn.unrotate(Y) + h / 2 * after)
         return Step(State(q0 * turn, Pi1), report)
 
-    def _load(self, system: System, move: _Moved, c: Vec3, t: Scalar, h: Scalar) -> tuple[Vec3, Vec3]:
+    def _load(self, system: Rotation, move: _Moved, c: Vec3, t: Scalar, h: Scalar) -> tuple[Vec3, Vec3]:
         """L⁻ = axial(R₀ᵀQ) and L⁺ = axial(R₁ᵀQ)."""
         if isinstance(system.load, Free):
             none = Vec3(0.0, 0.0, 0.0)

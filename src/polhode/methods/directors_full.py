@@ -14,9 +14,9 @@ import jax
 import jax.numpy as jnp
 
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
-from polhode.mechanics import State, System
 from polhode.methods.base import Step
 from polhode.methods.directors import DLA, EM, DirectorState, axial, columns_scaled, euler_inertia
+from polhode.rotation import Rotation, State
 from polhode.solve import FixedPoint, Newton, PlainNewton, Report
 
 _PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
@@ -28,7 +28,7 @@ def orthonormality(R: Mat3) -> list[Scalar]:
     return [R.column(i).dot(R.column(j)) - (1.0 if i == j else 0.0) for i, j in _PAIRS]
 
 
-def constraint_force(system: System, R: Mat3, multipliers: tuple[Scalar, ...]) -> Mat3:
+def constraint_force(system: Rotation, R: Mat3, multipliers: tuple[Scalar, ...]) -> Mat3:
     """H(q)ᵀλ + G(q)ᵀμ at the directors R. G is taken half from d1 and half from d2, a = ½ in (80)."""
     a, b, c, d, e, f = multipliers[:6]
     S = Mat3(2.0 * a, f, e, f, 2.0 * b, d, e, d, 2.0 * c)
@@ -37,7 +37,7 @@ def constraint_force(system: System, R: Mat3, multipliers: tuple[Scalar, ...]) -
     return R @ S
 
 
-def external_force(system: System, t: Scalar, R: Mat3, omega: Vec3) -> Mat3:
+def external_force(system: Rotation, t: Scalar, R: Mat3, omega: Vec3) -> Mat3:
     """Q: ½ m × d_i of the moments (84), and -∂U/∂q of the potential."""
     m = R @ system.load.moment(t, R, omega)
     R = jax.tree.map(jnp.asarray, R)
@@ -46,7 +46,7 @@ def external_force(system: System, t: Scalar, R: Mat3, omega: Vec3) -> Mat3:
 
 
 def _solved(
-    system: System,
+    system: Rotation,
     now: State,
     balance: Callable[[Mat3, tuple[Scalar, ...]], Mat3],
     h: Scalar,
@@ -79,7 +79,7 @@ class FullEM(EM):
     solver: Newton | FixedPoint | PlainNewton = field(default_factory=PlainNewton)
     name = "em-full"
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         now = self.begin(system, state)
         E, R0 = euler_inertia(system), now.attitude.matrix()
         V0 = R0 @ now.rates
@@ -104,7 +104,7 @@ class FullDLA(DLA):
     solver: Newton | FixedPoint | PlainNewton = field(default_factory=PlainNewton)
     name = "dla-full"
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         E, R0 = euler_inertia(system), state.attitude.matrix()
         # Half of the multipliers at the node belong to the step before; what they add to the
         # momentum is normal to the constraints, so the tangent momentum may stand for it.

@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Scalar, exp
-from polhode.mechanics import InputError, RigidBody, Start, State, System, from_principal, to_principal
-from polhode.mechanics.checks import double_precision, numbers
-from polhode.mechanics.free_motion import free_motion
 from polhode.methods.base import Method, Step, Traits
+from polhode.model import InputError
+from polhode.model.checks import double_precision, numbers
+from polhode.rotation import RigidBody, Rotation, Start, State, from_principal, to_principal
+from polhode.rotation.free_motion import free_motion
 
 PAPER = "Jacobi (1850); Vilmart, Rigid body dynamics (2013), Alg. 1; Celledoni et al. (2008)"
 
@@ -33,7 +34,7 @@ class Exact(Method):
         order=math.inf, energy="exact", spatial_momentum="exact", poisson=True, symplectic=True, loads="none"
     )
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         moved = free_motion(system.moments, state, h)
         # The momentum by the turn it made: then round-off, step after step, is a random walk.
         turn = (state.attitude.conjugate * moved.attitude).renormalized()
@@ -61,7 +62,7 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     state = to_principal(body, start.on(body) if isinstance(start, Start) else start)
     batch = jnp.shape(state.momentum.x)
     times = times.reshape(times.shape + (1,) * len(batch))
-    system = System.of(body).principal
+    system = Rotation(body).principal
     traced = any(isinstance(x, jax.core.Tracer) for x in (times, *jax.tree.leaves(state)))
     unit = 1.0 if traced else _unit(system, state)
     if not traced:
@@ -76,14 +77,14 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     return moved if traced else jax.device_get(moved)
 
 
-def _unit(system: System, state: State) -> Any:
+def _unit(system: Rotation, state: State) -> Any:
     """A power of 2 near |Ω|: in that unit nothing overflows, however slow the body and late the time, and no digit
     changes."""
     speed = np.asarray(system.omega(state.momentum).norm())
     return np.where(speed > 0, np.ldexp(1.0, np.frexp(np.where(speed > 0, speed, 1.0))[1]), 1.0)
 
 
-def _check_reach(system: System, state: State, times: Any) -> None:
+def _check_reach(system: Rotation, state: State, times: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         turned = np.max(np.abs(times) * np.asarray(system.omega(state.momentum).norm()), initial=0.0)
     if not turned <= _FARTHEST:
@@ -93,7 +94,7 @@ def _check_reach(system: System, state: State, times: Any) -> None:
         )
 
 
-def _untwisted(system: System, state: State, t: Any, unit: Any, traced: bool) -> State:
+def _untwisted(system: Rotation, state: State, t: Any, unit: Any, traced: bool) -> State:
     """R = R₀ exp(t Ω), Ω constant in the body and perpendicular to its third axis."""
     n, omega = system.twist_axis, system.omega(state.momentum)
     assert n is not None

@@ -7,7 +7,7 @@ import sys
 import traceback
 from typing import Any
 
-from polhode.mechanics.checks import InputError, shown
+from polhode.model.checks import InputError, shown
 
 
 def imported(path: Any, *, trust: bool) -> Any:

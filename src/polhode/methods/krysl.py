@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polhode.algebra import Quaternion, Scalar, Vec3, exp
-from polhode.mechanics import State, System
 from polhode.methods.base import Implicit, Step, Traits
+from polhode.rotation import Rotation, State
 
 PAPER = "Krysl, Int. J. Numer. Meth. Engng 70 (2007)"
 
 
-def rate(system: System, t: Scalar, state: State) -> Vec3:
+def rate(system: Rotation, t: Scalar, state: State) -> Vec3:
     """Π' = Π × Ω + T, the first of (7)."""
     Omega = system.omega(state.momentum)
     return state.momentum.cross(Omega) + system.torque(t, state.attitude, Omega)
@@ -42,7 +42,7 @@ class TRAP(Implicit):
         vertical_momentum="bounded",
     )
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
         rate0 = rate(system, t, state)
         q_half = q0 * exp(h / 2 * system.omega(Pi0))
@@ -70,7 +70,7 @@ class IMID(Implicit):
     paper = PAPER
     traits = Traits(order=2, energy="exact", spatial_momentum="bounded", vertical_momentum="bounded")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
 
         def middle(Pi: Vec3) -> State:
@@ -98,7 +98,7 @@ class TRAPM(Implicit):
     paper = PAPER
     traits = Traits(order=2, energy="bounded", spatial_momentum="exact")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
         Omega0 = system.omega(Pi0)
         first = exp(h / 2 * Omega0)
@@ -129,7 +129,7 @@ class IMIDM(Implicit):
     paper = PAPER
     traits = Traits(order=2, energy="bounded", spatial_momentum="exact")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q0, Pi0 = state.attitude, state.momentum
 
         def middle(Psi: Vec3) -> tuple[Quaternion, Vec3, Vec3]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from polhode.algebra import Quaternion, Scalar, Vec3
 from polhode.algebra.scalars import sqrt
-from polhode.mechanics import State, System
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.methods.moser_veselov_series import SERIES
+from polhode.rotation import Rotation, State
 
 PAPER = "Moser, Veselov (1991); Hairer, Vilmart, J. Phys. A 39 (2006); Vilmart (2013)"
 _FREE = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, symplectic=True, loads="none")
@@ -33,12 +33,12 @@ class DMV(Implicit):
     def alpha(self, e: Vec3) -> Scalar:
         return 1.0 + e.norm2()
 
-    def inverse_moments(self, system: System, y: Vec3, h: Scalar) -> Vec3:
+    def inverse_moments(self, system: Rotation, y: Vec3, h: Scalar) -> Vec3:
         """1/I_j, possibly modified."""
         I = system.moments
         return Vec3(1.0 / I.x, 1.0 / I.y, 1.0 / I.z)
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         y = state.momentum
         x = self.inverse_moments(system, y, h)
 
@@ -96,7 +96,7 @@ class PreprocessedDMV(DMV):
     def traits(self) -> Traits:  # type: ignore[override]
         return Traits(order=self.high_order, energy="exact", spatial_momentum="exact", poisson=True, loads="none")
 
-    def inverse_moments(self, system: System, y: Vec3, h: Scalar) -> Vec3:
+    def inverse_moments(self, system: Rotation, y: Vec3, h: Scalar) -> Vec3:
         x = super().inverse_moments(system, y, h)
         e1, e2, e3 = x.x + x.y + x.z, x.x * x.y + x.y * x.z + x.z * x.x, x.x * x.y * x.z
         C, H = 0.5 * y.norm2(), 0.5 * y.dot(x.scale(y))

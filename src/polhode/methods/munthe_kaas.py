@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from math import sqrt
 
 from polhode.algebra import Scalar, Vec3, dexp_right, dexp_right_inverse, exp
-from polhode.mechanics import InputError, State, System
 from polhode.methods.base import ANGLE_FLOOR, Conserved, Implicit, Step, Traits
 from polhode.methods.krysl import rate
+from polhode.model import InputError
+from polhode.rotation import Rotation, State
 from polhode.solve import FixedPoint, Newton, Report
 
 
@@ -83,7 +84,7 @@ class MuntheKaas(Implicit):
             order=t.order, energy=t.energy, spatial_momentum="exact", top_energy=t.energy, symmetric=t.symmetric
         )
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         a, b, c = self.tableau.a, self.tableau.b, self.tableau.c
         q0, Pi0 = state.attitude, state.momentum
 

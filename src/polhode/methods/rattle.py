@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
-from polhode.mechanics import State, System
 from polhode.methods.base import Implicit, Step, Traits
+from polhode.rotation import Rotation, State
 
 _REST = Vec3(0.0, 0.0, 0.0)
 Symmetric = tuple[Vec3, Vec3]  # the diagonal of a symmetric matrix, and its 23, 31, 12 entries
@@ -27,7 +27,7 @@ class Rattle(Implicit):
     paper = "McLachlan, Scovel; Reich (1990s); Vilmart, Rigid body dynamics (2013), (11)"
     traits = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, symplectic=True, loads="attitude")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         I = system.moments
         half_trace = 0.5 * (I.x + I.y + I.z)
         D = Vec3(half_trace - I.x, half_trace - I.y, half_trace - I.z)  # (2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from polhode.mechanics.checks import InputError, closest, shown, unknown
 from polhode.methods.base import Method
 from polhode.methods.composition import WEIGHTS, Composition
 from polhode.methods.conserving import AKW, BBTRAP, BBTRAPWD, SWC1
@@ -20,6 +19,7 @@ from polhode.methods.rattle import Rattle
 from polhode.methods.solfec import RigImp, RigNeg, RigPos
 from polhode.methods.splitting import SymmetricRotation, ThreeRotation
 from polhode.methods.with_potential import SCHEMES, Split
+from polhode.model.checks import InputError, closest, shown, unknown
 
 _PLAIN: tuple[Method, ...] = (
     TRAP(),

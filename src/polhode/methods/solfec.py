@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polhode.algebra import Quaternion, Scalar, Vec3, exp
-from polhode.mechanics import State, System
 from polhode.methods.base import Implicit, Method, Step, Traits
+from polhode.rotation import Rotation, State
 
 PAPER = "Koziara, Bićanić, Int. J. Numer. Meth. Engng 81 (2010); Solfec's heavy symmetrical top"
 
 
-def half_step(system: System, state: State, t: Scalar, h: Scalar) -> tuple[Quaternion, Vec3, Vec3]:
+def half_step(system: Rotation, state: State, t: Scalar, h: Scalar) -> tuple[Quaternion, Vec3, Vec3]:
     """R_h, A and T. A torque of ω is taken at W predicted for the half step, which
     keeps the second order; for any other torque the prediction compiles to nothing."""
     turn = exp(h / 2 * system.omega(state.momentum))
@@ -24,7 +24,7 @@ def half_step(system: System, state: State, t: Scalar, h: Scalar) -> tuple[Quate
     return q_half, A, system.torque(t + h / 2, q_half, system.omega(predicted))
 
 
-def explicit_end(system: System, state: State, A: Vec3, T: Vec3, h: Scalar) -> Vec3:
+def explicit_end(system: Rotation, state: State, A: Vec3, T: Vec3, h: Scalar) -> Vec3:
     """W¹ = W + h J⁻¹(T - W_½ × J W_½), W_½ = J⁻¹(A + h/2 T)."""
     JW = A + h / 2 * T
     W = system.omega(JW)
@@ -48,7 +48,7 @@ class RigPos(Method):
         symmetric=False,
     )
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q_half, A, T = half_step(system, state, t, h)
         W1 = explicit_end(system, state, A, T, h)
         return Step(State(q_half * exp(h / 2 * W1), system.momentum(W1)))
@@ -63,7 +63,7 @@ class RigNeg(Method):
     paper = PAPER
     traits = Traits(order=2, energy="drifts", spatial_momentum="exact", top_energy="drifts", symmetric=False)
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q_half, A, T = half_step(system, state, t, h)
         turn = exp(h / 2 * explicit_end(system, state, A, T, h))
         return Step(State(q_half * turn, turn.unrotate(A + h * T)))
@@ -78,7 +78,7 @@ class RigImp(Implicit):
     paper = PAPER
     traits = Traits(order=2, energy="bounded", spatial_momentum="exact")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         q_half, A, T = half_step(system, state, t, h)
         target = A + h * T
 

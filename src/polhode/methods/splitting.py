@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polhode.algebra import Quaternion, Scalar, Vec3, exp
-from polhode.mechanics import State, System
 from polhode.methods.base import Method, Step, Traits
+from polhode.rotation import Rotation, State
 
 PAPER = "McLachlan; Reich; Touma, Wisdom (1990s); Vilmart, Rigid body dynamics (2013)"
 
@@ -35,7 +35,7 @@ class ThreeRotation(Method):
     paper = PAPER
     traits = Traits(order=2, energy="bounded", spatial_momentum="exact", poisson=True, symplectic=True, loads="none")
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         for axis, part in ((2, 0.5), (1, 0.5), (0, 1.0), (1, 0.5), (2, 0.5)):
             rate = system.omega(state.momentum)[axis]
             state = turned(state, about(axis, part * h * rate))
@@ -60,7 +60,7 @@ class SymmetricRotation(Method):
     def name(self) -> str:  # type: ignore[override]
         return "symmetric-rotation" if self.axis == 3 else f"symmetric-rotation{self.axis}"
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         s = self.axis - 1
         r, c = (s + 1) % 3, (s + 2) % 3  # of s = 3: 1 and 2
         I = system.moments

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from polhode.algebra import Scalar, Vec3
-from polhode.mechanics import State, System
 from polhode.methods.base import Method, Step, Traits
 from polhode.methods.exact import Exact
+from polhode.rotation import Rotation, State
 from polhode.solve import Report
 
 _REST = Vec3(0.0, 0.0, 0.0)
@@ -110,7 +110,7 @@ class Split(Method):
             loads="attitude",
         )
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         *stages, last = self.scheme.stages
         rows = [(stage.kick, stage.move, stage.bracket) for stage in stages]
         with_bracket = any(stage.bracket for stage in stages)
@@ -141,7 +141,7 @@ def in_turn(stage: Callable[[Any, Any], Any], start: Any, rows: list[Any]) -> An
     return lax.scan(lambda now, row: (stage(now, row), None), start, jnp.asarray(rows))[0]
 
 
-def bracket_torque(system: System, t: Scalar, state: State) -> Vec3:
+def bracket_torque(system: Rotation, t: Scalar, state: State) -> Vec3:
     """The kick of V = {U, {U, T}} = τ · J⁻¹τ: 2 (τ × ω - dτ), ω = J⁻¹τ and dτ the change of the
     torque as the body turns with ω. Right for any torque of attitude and time."""
     R = jax.tree.map(jnp.asarray, state.attitude.matrix())

@@ -1,29 +1,29 @@
 """Rigid bodies that move together: joints, rolling, forces, and steps that keep them true."""
 
-from polhode.mechanics import drawing as shapes
-from polhode.multibody.bodies import GROUND, Body
+from polhode.drawing import shapes
 from polhode.multibody.catalogue import multibody_method_of, multibody_methods
-from polhode.multibody.chord import Chord
-from polhode.multibody.composed import Composed
-from polhode.multibody.constraints import Constraint, Holonomic, Nonholonomic
-from polhode.multibody.forces import Applied, Damper, Force, Gravity, Potential, Spring, Torque
-from polhode.multibody.halving import Halving
-from polhode.multibody.invariants import angular_momentum, energy, linear_momentum, residuals
-from polhode.multibody.joints import Ball, Cylindrical, Distance, Fixed, Planar, Prismatic, Revolute, Universal
-from polhode.multibody.ladder import Ladder
-from polhode.multibody.least_norm import LeastNorm
-from polhode.multibody.literal import ThreeFieldLiteral
-from polhode.multibody.mm_dae import MMDAE
-from polhode.multibody.newton import DenseNewton
-from polhode.multibody.rolling import KnifeEdge, RollingDisk, RollingSphere, SphereOnCylinder
-from polhode.multibody.sparse import ThreeFieldSparse
-from polhode.multibody.start import Correction, consistent_start
-from polhode.multibody.state import State
-from polhode.multibody.step import Method as MultibodyMethod
-from polhode.multibody.step import Step
+from polhode.multibody.describe.bodies import GROUND, Body
+from polhode.multibody.describe.constraints import Constraint, Holonomic, Nonholonomic
+from polhode.multibody.describe.forces import Applied, Damper, Force, Gravity, Potential, Spring, Torque
+from polhode.multibody.describe.joints import Ball, Cylindrical, Distance, Fixed, Planar, Prismatic, Revolute, Universal
+from polhode.multibody.describe.rolling import KnifeEdge, RollingDisk, RollingSphere, SphereOnCylinder
+from polhode.multibody.describe.state import State
+from polhode.multibody.describe.views import View
+from polhode.multibody.step.composed import Composed
+from polhode.multibody.step.halving import Halving
+from polhode.multibody.step.invariants import angular_momentum, energy, linear_momentum, residuals
+from polhode.multibody.step.ladder import Ladder
+from polhode.multibody.step.least_norm import LeastNorm
+from polhode.multibody.step.method import Method as MultibodyMethod
+from polhode.multibody.step.method import Step
+from polhode.multibody.step.mm_dae import MMDAE
+from polhode.multibody.step.start import Correction, consistent_start
+from polhode.multibody.step.three_field import ThreeField
+from polhode.multibody.step.three_field_literal import ThreeFieldLiteral
+from polhode.multibody.step.three_field_sparse import ThreeFieldSparse
 from polhode.multibody.system import System
-from polhode.multibody.three_field import ThreeField
-from polhode.multibody.view import View
+from polhode.solve.chord import Chord
+from polhode.solve.dense_newton import DenseNewton
 
 __all__ = [
     "GROUND",

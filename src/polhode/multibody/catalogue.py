@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from polhode.mechanics.checks import InputError, shown, unknown
 from polhode.methods import method_of
 from polhode.methods.composition import WEIGHTS
 from polhode.methods.registry import LONGEST
-from polhode.multibody.composed import Composed
-from polhode.multibody.halving import Halving
-from polhode.multibody.literal import ThreeFieldLiteral
-from polhode.multibody.mm_dae import MMDAE
-from polhode.multibody.sparse import ThreeFieldSparse
-from polhode.multibody.step import Method
-from polhode.multibody.three_field import ThreeField
+from polhode.model.checks import InputError, shown, unknown
+from polhode.multibody.step.composed import Composed
+from polhode.multibody.step.halving import Halving
+from polhode.multibody.step.method import Method
+from polhode.multibody.step.mm_dae import MMDAE
+from polhode.multibody.step.three_field import ThreeField
+from polhode.multibody.step.three_field_literal import ThreeFieldLiteral
+from polhode.multibody.step.three_field_sparse import ThreeFieldSparse
 
 _PLAIN: dict[str, Method] = {
     "three-field": ThreeField(),

@@ -18,19 +18,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import is_from, same_everywhere, stored
-from polhode.mechanics.checks import InputError, double_precision, positive
-from polhode.mechanics.drawing import Plane
-from polhode.multibody import ties
-from polhode.multibody.affine import check_class
-from polhode.multibody.bodies import GROUND, Body
-from polhode.multibody.constraints import Constraint
-from polhode.multibody.forces import Applied
-from polhode.multibody.internal import acts_within, anchors
-from polhode.multibody.rank import dependent, weighted
-from polhode.multibody.sparse_rows import blocks_of, matrix_of
-from polhode.multibody.state import State
-from polhode.multibody.tree import Code, Static, tree
-from polhode.multibody.view import OfView, View, bodies_used, frame_of
+from polhode.drawing.shapes import Plane
+from polhode.model.checks import InputError, double_precision, positive
+from polhode.model.pytree import Code, Static, tree
+from polhode.multibody.describe.affine import check_class
+from polhode.multibody.describe.bodies import GROUND, Body
+from polhode.multibody.describe.constraints import Constraint
+from polhode.multibody.describe.forces import Applied
+from polhode.multibody.describe.state import State
+from polhode.multibody.describe.views import OfView, View, bodies_used, frame_of
+from polhode.multibody.rows import ties
+from polhode.multibody.rows.internal import acts_within, anchors
+from polhode.multibody.rows.rank import dependent, weighted
+from polhode.multibody.rows.row_blocks import blocks_of, matrix_of
 
 TOLERANCE = 1e-8  # of constraints that follow from others
 
@@ -329,7 +329,7 @@ def _kind(c: Constraint) -> Any:
     if tree.node_data() is None:
         raise InputError(
             f"constraint {c.name!r} is of the class {type(c).__name__}, which JAX cannot take apart; decorate the "
-            "class with polhode.multibody.tree.tree"
+            "class with polhode.model.pytree.tree"
         )
     if any(callable(x) for x in tree.node_data()[1]):
         return (type(c), c.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polhode.mechanics.checks import unknown
+from polhode.model.checks import unknown
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.krysl import PAPER as KRYSL
 from polhode.papers.non_twisting import PAPER as NONTWISTING

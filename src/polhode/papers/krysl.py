@@ -12,13 +12,13 @@ import numpy as np
 
 from polhode.algebra import Vec3
 from polhode.api import simulate
-from polhode.mechanics import State, System
 from polhode.methods import method_of
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.reference import Reference, reference
 from polhode.problems import Problem, problem_of
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, MARKERS, house_style
+from polhode.rotation import Rotation, State
 from polhode.simulation import StepError
 
 COMPARED = ("akw", "bbtrap", "swc1")
@@ -45,7 +45,7 @@ def converge(problem: Problem, longest: int, levels: int) -> Convergence:
     """From `longest` steps in the whole interval, doubled `levels` - 1 times."""
     setup, values = problem.setup(), problem.filled({})
     start = setup.start.on(setup.body)
-    omega = System.of(setup.body).omega(start.momentum)
+    omega = Rotation(setup.body).omega(start.momentum)
     exact = reference(
         tuple(map(float, setup.body.moments)),
         float(np.asarray(values.get("weight", 0.0))),
@@ -198,7 +198,7 @@ def fast_top_checks(c: Convergence) -> list[Check]:
 def poisson_defect(name: str, h: float) -> float:
     """How far one free step is from a Poisson map of Π: ‖J skew(Π) Jᵀ - skew(Π₁)‖, J = ∂Π₁/∂Π."""
     setup = problem_of("free-body").setup()
-    system = System.of(setup.body)
+    system = Rotation(setup.body)
     start = jax.tree.map(jnp.asarray, setup.start.on(setup.body))
     method = method_of(name)
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from polhode.api import simulate
-from polhode.mechanics import NonTwistingBody, Potential, State
 from polhode.papers.base import Check, PaperFigure
 from polhode.problems import problem_of
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, house_style
+from polhode.rotation import NonTwistingBody, Potential, State
 from polhode.verify import Quotient
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from polhode.mechanics import System
 from polhode.methods import Method, method_of
 from polhode.problems import Setup
 from polhode.results.style import COLOURS, MARKERS, house_style
+from polhode.rotation import Rotation
 from polhode.simulation.loop import run_block
 
 _TIMED_STEPS = 5000
@@ -30,7 +30,7 @@ class Work:
 def measure(method: Method, setup: Setup, until: float, exact: np.ndarray, least: int, most: int) -> Work:
     """From `least` steps on, doubled until the error is at round-off."""
     arrays = lambda tree: jax.tree.map(lambda x: np.asarray(x, dtype=float), tree)  # noqa: E731
-    system, state = arrays(System.of(setup.body, setup.load)), arrays(setup.start.on(setup.body))
+    system, state = arrays(Rotation(setup.body, setup.load)), arrays(setup.start.on(setup.body))
     seconds: list[float] = []
     errors: list[float] = []
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from polhode.multibody.start import consistent_start
+from polhode.multibody.step.start import consistent_start
 from polhode.papers.base import Check
 from polhode.papers.three_field_runs import METHODS, STEP
 from polhode.problems import problem_of

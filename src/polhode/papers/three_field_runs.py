@@ -11,11 +11,11 @@ import numpy as np
 
 from polhode.api import simulate
 from polhode.multibody import MMDAE, System, ThreeField, ThreeFieldLiteral
-from polhode.multibody.newton import DenseNewton
 from polhode.papers.base import Check, agreeing_digits
 from polhode.problems import problem_of
 from polhode.results.system_run import SystemRun
 from polhode.simulation import StepError
+from polhode.solve.dense_newton import DenseNewton
 
 STEP = 0.01
 NEW = "three-field"

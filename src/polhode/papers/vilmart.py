@@ -12,7 +12,6 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.api import simulate
-from polhode.mechanics import Potential, RigidBody, State, System
 from polhode.methods import Exact, method_of
 from polhode.papers import precision
 from polhode.papers.base import Check, Paper, PaperFigure, Result
@@ -28,6 +27,7 @@ from polhode.problems import problem_of
 from polhode.problems.base import Setup
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, house_style
+from polhode.rotation import Potential, RigidBody, Rotation, State
 from polhode.verify import audit
 from polhode.verify.cases import CASES
 from polhode.verify.order import converge
@@ -79,7 +79,7 @@ def table_2() -> list[Check]:
 
 def one_step_difference(a: str, b: str, loaded: bool) -> float:
     case = CASES[1] if loaded else CASES[0]
-    system = System.of(case.body, case.load)
+    system = Rotation(case.body, case.load)
     start = jax.tree.map(jnp.asarray, case.start.on(case.body))
     ends = [jax.jit(method_of(name).step)(system, start, 0.0, 0.1).state for name in (a, b)]
     turned = ends[0].attitude.conjugate * ends[1].attitude
@@ -196,7 +196,7 @@ def work_precision() -> tuple[list[Check], PaperFigure]:
     free, top = problem_of("book").setup(), heavy_top_setup()
     exact_free = simulate(free.body, None, free.start, method=Exact(), step=40.0, steps=1).attitude[-1]
     start = top.start.on(top.body)
-    omega = System.of(top.body).omega(start.momentum)
+    omega = Rotation(top.body).omega(start.momentum)
     exact_top = reference(
         tuple(map(float, top.body.moments)), 1.0, tuple(map(float, start.attitude)), tuple(map(float, omega)), 8.0
     ).attitude

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.algebra import Scalar, Vec3
-from polhode.mechanics import State, System
 from polhode.methods import Exact, PreprocessedDMV, Split, ThreeRotation
 from polhode.methods.base import Step
 from polhode.methods.moser_veselov import polynomial
 from polhode.methods.moser_veselov_series import SERIES
 from polhode.methods.splitting import about, turned
 from polhode.methods.with_potential import NYSTROM4, Scheme
+from polhode.rotation import Rotation, State
 
 
 def printed_table(I: tuple[Any, Any, Any], H: Any, C: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class PrintedThreeRotation(ThreeRotation):
 
     name = "three-rotation as printed"
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         for axis, part in ((0, 0.5), (1, 0.5), (0, 1.0), (1, 0.5), (2, 0.5)):
             state = turned(state, about(axis, part * h * system.omega(state.momentum)[axis]))
         return Step(state)
@@ -81,7 +81,7 @@ class PrintedAlgorithm4(PreprocessedDMV):
     def name(self) -> str:  # type: ignore[override]
         return f"dmv{self.high_order} as printed"
 
-    def inverse_moments(self, system: System, y: Vec3, h: Scalar) -> Vec3:
+    def inverse_moments(self, system: Rotation, y: Vec3, h: Scalar) -> Vec3:
         I = system.moments
         C, H = 0.5 * y.norm2(), system.kinetic(y)
         table = our_table((I.x, I.y, I.z), H, C)
@@ -95,7 +95,7 @@ class PrintedNystrom(Split):
 
     scheme: Scheme = NYSTROM4
 
-    def step(self, system: System, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         def kick(state: State, w: float) -> State:
             torque = system.torque(t, state.attitude, Vec3(0.0, 0.0, 0.0))
             return State(state.attitude, state.momentum + (w * h) * torque)

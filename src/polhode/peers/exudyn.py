@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, positive, unknown
+from polhode.model.checks import InputError, positive, unknown
 from polhode.peers.installed import load
 from polhode.peers.mechanism import Mechanism
 from polhode.peers.runs import BicycleRun, Bodies, Cost, DiskRun, bicycle_run, disk_run

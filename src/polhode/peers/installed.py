@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 
 PACKAGES = {"exudyn": "exudyn", "mujoco": "mujoco", "sksundae": "scikit-sundae"}  # module: distribution
 

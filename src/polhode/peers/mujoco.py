@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from polhode.mechanics.checks import InputError, positive, unknown
+from polhode.model.checks import InputError, positive, unknown
 from polhode.peers.installed import load
 from polhode.peers.mechanism import Between, Joint, Mechanism
 from polhode.peers.runs import Bodies, Cost

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from polhode.mechanics.checks import InputError, positive
+from polhode.model.checks import InputError, positive
 from polhode.peers.constraint_rows import Constraint
 from polhode.peers.dae import Equations
 from polhode.peers.installed import load

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polhode.mechanics.checks import unknown
+from polhode.model.checks import unknown
 from polhode.problems.base import Parameter, Problem, Setup, SystemSetup
 from polhode.problems.bicycle import BICYCLE
 from polhode.problems.blades import CHAPLYGIN_SLEIGH, KNIFE_EDGE

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from polhode.mechanics import InputError, RigidBody, Start
-from polhode.mechanics.body import UnphysicalError
-from polhode.mechanics.checks import nearest, numbers, shown
-from polhode.mechanics.loads import Load
+from polhode.model import InputError
+from polhode.model.checks import nearest, numbers, shown
 from polhode.multibody import System
+from polhode.rotation import RigidBody, Start
+from polhode.rotation.body import UnphysicalError
+from polhode.rotation.loads import Load
 
 Value = float | tuple[float, ...]
 

@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from polhode.mechanics.drawing import Disk, Rod, Sphere
+from polhode.drawing.shapes import Disk, Rod, Sphere
 from polhode.multibody import Body, Gravity, Revolute, RollingDisk, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

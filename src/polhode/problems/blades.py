@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import exp
-from polhode.mechanics.drawing import Axes, Box, Plane
+from polhode.drawing.shapes import Axes, Box, Plane
 from polhode.multibody import Body, Gravity, KnifeEdge, Planar, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

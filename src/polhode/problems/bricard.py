@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.mechanics.checks import positive
-from polhode.mechanics.drawing import Box
+from polhode.drawing.shapes import Box
+from polhode.model.checks import positive
 from polhode.multibody import GROUND, Body, Gravity, Revolute, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from polhode.algebra import Mat3
-from polhode.mechanics import InputError, Potential, RigidBody, State
+from polhode.model import InputError
 from polhode.problems.base import Parameter, Problem, Setup
+from polhode.rotation import Potential, RigidBody, State
 
 
 def coulomb_with_wall(R: Mat3, sign: Any) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from polhode.mechanics import RigidBody, State
 from polhode.problems.base import Parameter, Problem, Setup
+from polhode.rotation import RigidBody, State
 
 
 def _make(inertia: Any, omega: Any) -> Setup:

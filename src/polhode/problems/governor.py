@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from polhode.algebra import exp
-from polhode.mechanics.drawing import Box, Rod, Sphere
+from polhode.drawing.shapes import Box, Rod, Sphere
 from polhode.multibody import GROUND, Body, Damper, Gravity, Prismatic, Revolute, Spring, System
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import exp
-from polhode.mechanics import InputError
-from polhode.mechanics.drawing import Rod
+from polhode.drawing.shapes import Rod
+from polhode.model import InputError
 from polhode.multibody import Body, Gravity, Revolute, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

@@ -12,8 +12,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from polhode.algebra import Vec3
-from polhode.mechanics import NonTwistingBody, State, Torque
 from polhode.problems.base import Parameter, Problem, Setup
+from polhode.rotation import NonTwistingBody, State, Torque
 
 
 def hat(t: Any, m1: Any, m2: Any) -> Vec3:

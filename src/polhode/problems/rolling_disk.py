@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import exp
-from polhode.mechanics.drawing import Disk
+from polhode.drawing.shapes import Disk
 from polhode.multibody import Body, Gravity, RollingDisk, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

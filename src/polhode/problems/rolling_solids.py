@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import exp
-from polhode.mechanics.drawing import Axes, Ellipsoid, Plane, Sphere
+from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Sphere
 from polhode.multibody import Body, Gravity, Holonomic, Nonholonomic, RollingSphere, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

@@ -12,7 +12,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from polhode.mechanics.drawing import Sphere
+from polhode.drawing.shapes import Sphere
 from polhode.multibody import Body, Gravity, SphereOnCylinder, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

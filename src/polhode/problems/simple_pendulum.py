@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from polhode.mechanics.checks import positive
-from polhode.mechanics.drawing import Sphere
+from polhode.drawing.shapes import Sphere
+from polhode.model.checks import positive
 from polhode.multibody import GROUND, Body, Distance, Gravity, System
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

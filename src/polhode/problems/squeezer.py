@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import exp
-from polhode.mechanics.drawing import Rod
+from polhode.drawing.shapes import Rod
 from polhode.multibody import GROUND, Body, Revolute, Spring, System, Torque, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from polhode.algebra import Mat3, exp
-from polhode.mechanics import Potential, RigidBody, State
 from polhode.problems.base import Parameter, Problem, Setup
+from polhode.rotation import Potential, RigidBody, State
 
 
 def uniform_gravity(R: Mat3, weight: Any) -> Any:

@@ -17,9 +17,9 @@ from functools import cache
 from typing import Any
 
 from polhode.algebra import exp
-from polhode.mechanics import InputError
-from polhode.mechanics.checks import positive
-from polhode.mechanics.drawing import Rod
+from polhode.drawing.shapes import Rod
+from polhode.model import InputError
+from polhode.model.checks import positive
 from polhode.multibody import GROUND, Body, Gravity, Revolute, System, View
 from polhode.problems.base import Parameter, Problem, SystemSetup
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers
+from polhode.model.checks import InputError, numbers
 from polhode.references.bicycle_parameters import BODIES, Bicycle
 from polhode.references.ode import solve
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from polhode.mechanics.checks import InputError, numbers
+from polhode.model.checks import InputError, numbers
 from polhode.references.bicycle_parameters import Bicycle
 
 

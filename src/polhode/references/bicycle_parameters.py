@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, positive
+from polhode.model.checks import InputError, positive
 
 BODIES = ("rear wheel", "rear frame", "front frame", "front wheel")
 

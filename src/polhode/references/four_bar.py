@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.model.checks import InputError, numbers, positive
 from polhode.references.ode import solve
 
 _STRAIGHT = np.cos(np.pi / 180)

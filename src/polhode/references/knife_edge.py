@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.model.checks import InputError, numbers, positive
 
 _SERIES_BELOW = 0.1  # of |Δ|: above, Δ - sin Δ has lost three digits at most
 

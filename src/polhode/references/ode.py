@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import DOP853
 
-from polhode.mechanics.checks import InputError, numbers
+from polhode.model.checks import InputError, numbers
 
 RTOL, ATOL = 3e-14, 1e-15  # scipy takes no rtol below 2.2e-14
 Rate = Callable[[float, np.ndarray], Any]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ellipj, ellipkinc, ellipkm1
 
-from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.model.checks import InputError, numbers, positive
 
 _NEAR_SEPARATRIX = 1e-6  # of |k² - 1|: there scipy's ellipj takes a short series, and every motion is ill conditioned
 

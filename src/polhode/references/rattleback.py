@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers, positive, unit_quaternion
+from polhode.model.checks import InputError, numbers, positive, unit_quaternion
 from polhode.references import attitude
 from polhode.references.ode import solve
 

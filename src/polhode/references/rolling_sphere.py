@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers, positive
+from polhode.model.checks import InputError, numbers, positive
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, positive
+from polhode.model.checks import InputError, positive
 from polhode.references import pendulum
 
 

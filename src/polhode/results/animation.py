@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, whole
-from polhode.mechanics.drawing import Plane, Shape
+from polhode.drawing.shapes import Plane, Shape
+from polhode.model.checks import InputError, whole
 from polhode.results.scene import Scene, Surface, largest_turns, upwards
 from polhode.results.store import check_folder
 from polhode.results.style import COLOURS

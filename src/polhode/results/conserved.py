@@ -10,9 +10,10 @@ import numpy as np
 
 from polhode._programs import stored
 from polhode.algebra import Quaternion, Vec3
-from polhode.mechanics.loads import Free, Load
-from polhode.multibody import Potential, View, assembly
-from polhode.multibody.view import frame_of
+from polhode.multibody import Potential, View
+from polhode.multibody.describe.views import frame_of
+from polhode.multibody.rows import assembly
+from polhode.rotation.loads import Free, Load
 from polhode.simulation.driver import as_arrays
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray
 
-from polhode.mechanics.invariants import casimir
 from polhode.results.rerun import about_rerunning
+from polhode.rotation.invariants import casimir
 
 if TYPE_CHECKING:
     from polhode.results.run import Run

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 import xarray
 
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 
 _MARK = "# polhode "
 _ROWS = 4096  # turned into text at a time: as Python numbers they take a multiple of their room

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import xarray
 
-from polhode.mechanics import RigidBody
-from polhode.mechanics.checks import InputError
+from polhode.model.checks import InputError
 from polhode.results.panels import Panel, draw_energy, drawing_on, labelled, legend, line, page
 from polhode.results.style import COLOURS
+from polhode.rotation import RigidBody
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polhode.mechanics import RigidBody, State
-from polhode.mechanics.invariants import angular_velocity, spatial_momentum
-from polhode.mechanics.loads import Load
 from polhode.methods import Method
 from polhode.results.sending import Sendable
+from polhode.rotation import RigidBody, State
+from polhode.rotation.invariants import angular_velocity, spatial_momentum
+from polhode.rotation.loads import Load
 from polhode.simulation import Status, Trajectory
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polhode.mechanics.checks import InputError, numbers, unit_quaternion
-from polhode.mechanics.drawing import Plane, Shape, Tube
+from polhode.drawing.shapes import Plane, Shape, Tube
+from polhode.model.checks import InputError, numbers, unit_quaternion
 
 Surface = Plane | Tube
 
@@ -33,7 +33,7 @@ class Actor:
         for shape in shapes:
             if not isinstance(shape, Shape) or isinstance(shape, Surface):
                 raise InputError(
-                    f"a shape of {self.name!r} must be one of polhode.mechanics.drawing "
+                    f"a shape of {self.name!r} must be one of polhode.drawing.shapes "
                     f"(Sphere, Ellipsoid, Disk, Box, Rod, Cylinder, Axes); got {shape!r}"
                 )
         object.__setattr__(self, "shapes", shapes)

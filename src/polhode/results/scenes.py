@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polhode.mechanics.drawing import Axes, Ellipsoid, Plane, Shape, Tube
+from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Shape, Tube
 from polhode.multibody import RollingDisk, RollingSphere, SphereOnCylinder, System
 from polhode.results.scene import Actor, Scene, Surface, Trail
 

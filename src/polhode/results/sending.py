@@ -12,7 +12,7 @@ import pickle
 from dataclasses import fields, replace
 from typing import Any, NoReturn, Self
 
-from polhode.mechanics import InputError
+from polhode.model import InputError
 
 
 class Lost:

@@ -12,7 +12,7 @@ from pathlib import Path
 import xarray
 
 from polhode._notices import warn
-from polhode.mechanics.checks import InputError, nearest
+from polhode.model.checks import InputError, nearest
 from polhode.results import format_csv, format_netcdf, format_zarr
 from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMAT, FORMAT_BEFORE

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray
 
-from polhode.mechanics.checks import InputError, unknown
+from polhode.model.checks import InputError, unknown
 from polhode.results.panels import Panel, draw_energy, drawing_on, labelled, legend, line, page, run_line
 from polhode.results.style import plain
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from polhode.algebra import Quaternion
 from polhode.multibody import MultibodyMethod, State, System
-from polhode.multibody.recording import layout
+from polhode.multibody.step.recording import layout
 from polhode.results.run import Observable
 from polhode.results.sending import Sendable
 from polhode.simulation import Status

@@ -20,9 +20,9 @@ import psutil
 from polhode._notices import warn
 from polhode._programs import Traced
 from polhode._signals import Signals
-from polhode.mechanics import InputError
-from polhode.mechanics.checks import numbers, positive, shown, whole
-from polhode.mechanics.functions import as_float
+from polhode.model import InputError
+from polhode.model.checks import numbers, positive, shown, whole
+from polhode.model.functions import as_float
 from polhode.simulation.loop import Block, capacity_for, run_block, run_block_briefly
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status

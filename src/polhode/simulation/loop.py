@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from polhode._programs import stored
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.solve import Report
 
 

@@ -12,11 +12,12 @@ from polhode._notices import warn
 from polhode._programs import stored
 from polhode._signals import Signals
 from polhode.algebra import Quaternion, Vec3
-from polhode.mechanics import InputError, RigidBody, State, System, from_principal, to_principal
-from polhode.mechanics.checks import numbers
-from polhode.mechanics.functions import failures_named
-from polhode.mechanics.loads import Load
 from polhode.methods import Method
+from polhode.model import InputError
+from polhode.model.checks import numbers
+from polhode.model.functions import failures_named
+from polhode.rotation import RigidBody, Rotation, State, from_principal, to_principal
+from polhode.rotation.loads import Load
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
 LATER = 25  # numbers a sample takes in a dataset and on the way to it; measured 22 to 25
@@ -59,7 +60,7 @@ def rotate(
         )
     with failures_named("the load", _GIVEN):
         now = None if load is None else load.traced(shape)  # what its functions read may have changed
-    system = as_arrays(System.of(body, now).principal)
+    system = as_arrays(Rotation(body, now).principal)
     method.check_system(system)
     state = as_arrays(method.begin(system, to_principal(body, start)))
     _warn_of_twist(system, state)
@@ -92,7 +93,7 @@ def _turn_in_place(body: RigidBody, values: np.ndarray) -> None:
             rows[:, place] = column
 
 
-def _warn_of_twist(system: System, state: State) -> None:
+def _warn_of_twist(system: Rotation, state: State) -> None:
     n = system.twist_axis
     if n is None:
         return
@@ -107,7 +108,7 @@ def _warn_of_twist(system: System, state: State) -> None:
 
 
 @stored(static=1, briefly=True)
-def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, Any, Any]:
+def _probe(method: Method, system: Rotation, state: State, t: Any) -> tuple[Any, Any, Any]:
     """Potential energy, torque and the numbers kept at the start, to look at before a run."""
     q = state.attitude
     potential = system.potential(t, q)
@@ -120,7 +121,7 @@ def _probe(method: Method, system: System, state: State, t: Any) -> tuple[Any, A
     )
 
 
-def _look_at_load(method: Method, system: System, state: State) -> None:
+def _look_at_load(method: Method, system: Rotation, state: State) -> None:
     """Before the run: does the load give usable numbers?"""
     with failures_named("the load", _GIVEN):
         potential, torque, _ = jax.device_get(_probe(method, system, state, 0.0))

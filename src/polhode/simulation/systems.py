@@ -11,11 +11,11 @@ import numpy as np
 from polhode._notices import warn
 from polhode._programs import stored
 from polhode._signals import Signals
-from polhode.mechanics import InputError
+from polhode.model import InputError
 from polhode.multibody import Halving, MultibodyMethod, System, ThreeField, ThreeFieldSparse, consistent_start
-from polhode.multibody.assembly import singularities
-from polhode.multibody.extent import is_round_off, too_far
-from polhode.multibody.start import Correction, rows_that_follow
+from polhode.multibody.rows.assembly import singularities
+from polhode.multibody.step.start import Correction, rows_that_follow
+from polhode.multibody.step.start_checks import is_round_off, too_far
 from polhode.simulation.driver import Plan, Samples, as_arrays, integrate
 
 _FIRST_BLOCK = 512  # steps; they cost a hundred times those of one rotating body

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Mat3, Vec3, exp
-from polhode.mechanics import Potential, RigidBody, Start, State, Torque
-from polhode.mechanics.loads import Load
+from polhode.rotation import Potential, RigidBody, Start, State, Torque
+from polhode.rotation.loads import Load
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,13 @@ from functools import cache
 
 import numpy as np
 
-from polhode.mechanics import State, System
-from polhode.mechanics.invariants import kinetic_energy
 from polhode.methods import Method
 from polhode.methods.base import Conserved
 from polhode.methods.krysl import rate
 from polhode.problems import problem_of
 from polhode.results.run import Run
+from polhode.rotation import Rotation, State
+from polhode.rotation.invariants import kinetic_energy
 from polhode.simulation import StepError
 from polhode.verify.measured import measured
 
@@ -81,7 +81,7 @@ class Deviation:
 
 
 def _half_step_energy(run: Run) -> np.ndarray:
-    half = run.state.momentum + run.step / 2 * rate(System.of(run.body), 0.0, run.state)
+    half = run.state.momentum + run.step / 2 * rate(Rotation(run.body), 0.0, run.state)
     return np.asarray(kinetic_energy(run.body, State(run.state.attitude, half)))
 
 

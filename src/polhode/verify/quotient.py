@@ -15,9 +15,9 @@ import numpy as np
 
 from polhode._notices import warn
 from polhode.api import simulate
-from polhode.mechanics import InputError
-from polhode.mechanics.checks import positive, unknown, whole
 from polhode.methods import Method, method_of
+from polhode.model import InputError
+from polhode.model.checks import positive, unknown, whole
 from polhode.problems import Problem, Setup, problem_of
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, house_style, plain

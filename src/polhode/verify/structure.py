@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Vec3, exp, log
-from polhode.mechanics import State, System
 from polhode.methods import Method, Step
+from polhode.rotation import Rotation, State
 from polhode.verify.cases import BODY, GRAVITY, SHAKING, START
 
 STEPS = (1.0, 0.7, 0.4, 0.2)  # the longest that can be solved: there the defects of high orders show
@@ -29,7 +29,7 @@ def _start() -> State:
 @cache
 def _derivative(method: Method, loaded: bool) -> Callable[[float, np.ndarray], Any]:
     """A column of the Jacobian of a step, Π₁, and whether it was solved, as a function of h and direction."""
-    system = System.of(BODY, GRAVITY if loaded else None)
+    system = Rotation(BODY, GRAVITY if loaded else None)
     state = _start()
 
     def step(z: Any, h: Any) -> Step:
@@ -88,7 +88,7 @@ def invariant_defects(method: Method) -> dict[str, float]:
     """Relative changes of Qy, C and H in one long step of the free body."""
     column = _derivative(method, False)
     h = next((h for h in STEPS if bool(column(h, np.eye(6)[0])[2])), STEPS[-1])
-    system, start = System.of(BODY), _start()
+    system, start = Rotation(BODY), _start()
     end = jax.jit(method.step)(system, start, 0.0, h).state
     moved = end.attitude.rotate(end.momentum) - start.attitude.rotate(start.momentum)
     C0, H0 = start.momentum.norm2(), method.kinetic_energy(system, start)
@@ -101,7 +101,7 @@ def invariant_defects(method: Method) -> dict[str, float]:
 
 def symmetry_defect(method: Method, h: float = 0.2) -> float:
     """How far a step of h and one of -h, with a load of attitude and time, end from where they began."""
-    system = System.of(BODY, GRAVITY + SHAKING if method.traits.loads != "none" else None)
+    system = Rotation(BODY, GRAVITY + SHAKING if method.traits.loads != "none" else None)
     state = _start()
 
     @jax.jit

@@ -1,0 +1,79 @@
+"""Functions of the user's own and the numbers passed to them by name: checked alike for one body and for systems."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode.algebra.reals import reals
+from polhode.model.checks import InputError, nearest, shown
+
+
+def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Mapping[str, Any]) -> dict[str, Any]:
+    """Keywords and the dictionary `parameters=` together; an error names one that the function does not take."""
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{kind}: parameters must be a dictionary of names and numbers; got {given!r}")
+    both = set(given or ()) & set(by_keyword)
+    if both:
+        raise InputError(
+            f"{kind}: {', '.join(sorted(both))} is given both as a keyword and in parameters; give it once"
+        )
+    parameters = {**(given or {}), **by_keyword}
+    for name, value in parameters.items():
+        for leaf in jax.tree.leaves(value):
+            if not isinstance(leaf, jax.Array):
+                _number(f"{kind}: parameter {name!r}", leaf)
+    known = _parameters(fn)
+    if known is None or any(p.kind is p.VAR_KEYWORD for p in known):
+        return parameters
+    names = [p.name for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    for name in parameters:
+        if name not in names:
+            raise InputError(
+                f"{kind}: its function takes no {name!r}{nearest(name, names)} It takes ({', '.join(names)})"
+            )
+    return parameters
+
+
+def _number(what: str, value: Any) -> None:
+    try:
+        as_float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{what} must be numbers; got {shown(value)}: {error}. What is none belongs into the function"
+        ) from error
+
+
+def as_float(x: Any) -> Any:
+    """A parameter as it is passed on: float64, switches as 0 and 1; what JAX traces stays as it is."""
+    if isinstance(x, jax.core.Tracer):
+        return x
+    return np.asarray(x, dtype=float) if isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ else reals(x)
+
+
+def _parameters(fn: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    try:
+        return list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):  # some functions of numpy and JAX have no signature
+        return None
+
+
+@contextmanager
+def failures_named(what: str, given: str) -> Iterator[None]:
+    """Whatever a user's function raises while JAX traces it, as a sentence: of what it is the function, and how it
+    is called, "given ..."."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        said = (str(error).strip().splitlines() or [""])[0]
+        raise InputError(
+            f"the function of {what} failed: {type(error).__name__}{': ' if said else ''}{said.rstrip('.')}. It is "
+            f"{given}: use jax.numpy, not numpy or math, and jax.numpy.where instead of `if`"
+        ) from error

@@ -1,0 +1,1 @@
+"""What a user says: bodies, joints, contacts, forces, and the view that functions get."""

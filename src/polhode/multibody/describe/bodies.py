@@ -1,0 +1,85 @@
+"""`Body`: what a user says of one body, and of how it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import Quaternion
+from polhode.drawing.shapes import Shape
+from polhode.model.checks import InputError, numbers, positive
+from polhode.rotation.body import RigidBody
+from polhode.rotation.state import attitude_of
+
+GROUND = "ground"  # the name of what does not move
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body: mass (kg), inertia about its centre of mass in body axes (kg m², three
+    moments or a symmetric 3x3 tensor), and its start: position of the centre of mass (m) and
+    velocity (m/s) in space axes, attitude (body to space; whatever `State.of` takes) and
+    angular velocity omega (rad/s) in body axes. `shape` is for pictures only.
+
+    A line of mass, one of whose moments is zero and the others equal, turns about itself with nothing to resist: it is
+    given 1e-9 of the others there, so that this spin, which moves no mass, has a value."""
+
+    name: str
+    mass: float
+    inertia: Any
+    position: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    attitude: Any = field(default=None, kw_only=True)
+    velocity: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    omega: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
+    shape: Shape | tuple[Shape, ...] | None = field(default=None, kw_only=True)
+    allow_unphysical: bool = field(default=False, kw_only=True)
+
+    tensor: np.ndarray = field(init=False, repr=False, compare=False)
+    quaternion: np.ndarray = field(init=False, repr=False, compare=False)  # w, x, y, z
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"a body needs a name, a word of its own; got {self.name!r}")
+        if self.name == GROUND:
+            raise InputError(f"{GROUND!r} is what does not move; give this body another name")
+        try:
+            positive("mass", self.mass)
+            body = RigidBody(_with_thickness(self.inertia), allow_unphysical=self.allow_unphysical)
+            given = {name: numbers(name, getattr(self, name), (3,)) for name in ("position", "velocity", "omega")}
+            quaternion = np.asarray(attitude_of(self.attitude).array, dtype=float)
+            shapes = {**{name: v.shape for name, v in given.items()}, "attitude": (*quaternion.shape[:-1], 3)}
+        except InputError as error:
+            raise type(error)(f"body {self.name!r}: {error.args[0]}") from error
+        for name, shape in shapes.items():
+            if shape != (3,):
+                raise InputError(f"body {self.name!r}: {name} must be of one body, not a batch; got shape {shape}")
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "tensor", body.tensor)
+        object.__setattr__(self, "quaternion", quaternion)
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """Body to space at the start, 3x3."""
+        return np.asarray(Quaternion.of(self.quaternion).matrix().array)
+
+
+_THICKNESS = 1e-9  # of a line of mass: its moment about itself, of the others
+
+
+def _with_thickness(inertia: Any) -> Any:
+    """The moments of a line of mass, with one about itself; anything else as it is."""
+    try:
+        given = np.asarray(inertia, dtype=float)
+    except (TypeError, ValueError):  # for `RigidBody` to say
+        return inertia
+    if given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
+        return inertia
+    tensor = np.diag(given) if given.ndim == 1 else given
+    moments, axes = np.linalg.eigh(tensor)
+    thin = abs(moments[0]) <= 1e-14 * moments[2] and moments[2] - moments[1] <= 1e-9 * moments[2] and moments[2] > 0
+    if not thin or not np.allclose(tensor, tensor.T, rtol=0.0, atol=1e-12 * moments[2]):
+        return inertia
+    return tensor + _THICKNESS * moments[2] * np.outer(axes[:, 0], axes[:, 0])

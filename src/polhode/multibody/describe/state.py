@@ -1,0 +1,46 @@
+"""`State`: where the bodies of a system are and how they move, and the multipliers of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra.arrays import matrices
+from polhode.model.pytree import tree
+from polhode.multibody.describe.bodies import Body
+
+
+@tree
+class State:
+    """Of N bodies and k constraint rows."""
+
+    positions: Any  # (N, 3) of the centres of mass, space axes (m)
+    quaternions: Any  # (N, 4) w, x, y, z, body to space
+    velocities: Any  # (N, 3) space axes (m/s)
+    omegas: Any  # (N, 3) body axes (rad/s)
+    multipliers: Any  # (k,) the classical multipliers, half a step back: constraint forces (N, N m)
+    mu: Any  # (k,) the paper's μ; M̄μ accumulates the impulse of the rows
+    lam: Any  # (k,) λ, the integral of μ
+    halvings: Any = 0.0  # steps so far that were halved, into however many parts
+    renewals: Any = 0.0  # solutions so far that needed the whole Jacobian at every iterate
+
+    @property
+    def rotations(self) -> Any:
+        """R, body to space, (N, 3, 3)."""
+        return matrices(self.quaternions)
+
+    @staticmethod
+    def of(bodies: Sequence[Body], rows: int) -> State:
+        """The start as the bodies give it, with no multipliers."""
+        none = np.zeros(rows)
+        return State(
+            np.array([body.position for body in bodies]),
+            np.array([body.quaternion for body in bodies]),
+            np.array([body.velocity for body in bodies]),
+            np.array([body.omega for body in bodies]),
+            none,
+            none,
+            none,
+        )

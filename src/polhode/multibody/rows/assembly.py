@@ -1,0 +1,100 @@
+"""φ, ψ, A and f of a whole system at a moment; each constraint evaluated among its own bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from polhode.algebra.arrays import product, skew
+from polhode.multibody.rows.derivatives import Local, Motion, Pose, over
+from polhode.multibody.rows.gathering import by_row, by_row_and_body
+
+if TYPE_CHECKING:
+    from polhode.multibody.system import System
+
+SINGULAR = 1e-6  # of `Constraint.singular`: nearer than this its rows mean nothing
+
+
+def moved(q: Pose, delta: Any) -> Pose:
+    """q after the virtual displacement δ (..., 6), to first order."""
+    r, R = q
+    return r + delta[..., :3], R + product(R, skew(delta[..., 3:]))
+
+
+def phi(system: System, q: Pose, t: Any) -> Any:
+    """(k,) the φ of holonomic rows, 0 elsewhere."""
+    blocks = []
+    u = jnp.zeros((system.size, 6))
+    for g in system.groups:
+        values = over(g, Local.phi, q, u, t) if g.kind.holonomic else jnp.zeros((len(g.first), 0))
+        blocks.append(jnp.pad(values, ((0, 0), (0, g.kind.nonholonomic))))
+    return by_row(system, blocks) if blocks else jnp.zeros(0)
+
+
+def psi(system: System, q: Pose, u: Motion, t: Any) -> Any:
+    """(k,) ψ = Aϑ + (explicit time), each row."""
+    blocks = [over(g, Local.psi, q, u, t) for g in system.groups]
+    return by_row(system, blocks) if blocks else jnp.zeros(0)
+
+
+def rows(system: System, q: Pose, t: Any) -> Any:
+    """A as (k, N, 6)."""
+    if not system.groups:
+        return jnp.zeros((0, system.size, 6))
+    u = jnp.zeros((system.size, 6))
+    blocks = [over(g, Local.rows, q, u, t) for g in system.groups]
+    return by_row_and_body(system, blocks)
+
+
+def drift(system: System, q: Pose, t: Any) -> Any:
+    """(k,) ψ at ϑ = 0: what of a row depends on time alone, or moves by itself."""
+    if not any(g.kind.rheonomic for g in system.groups):
+        return jnp.zeros(system.rows)
+    u = jnp.zeros((system.size, 6))
+    blocks = [
+        over(g, Local.psi, q, u, t) if g.kind.rheonomic else jnp.zeros((len(g.first), g.rows)) for g in system.groups
+    ]
+    return by_row(system, blocks)
+
+
+def regular(system: System, q: Pose, t: Any) -> Any:
+    """Whether every constraint has a meaning there: no wheel lies flat."""
+    u = jnp.zeros((system.size, 6))
+    good = jnp.asarray(True)
+    for g in system.groups:
+        if g.kind.can_be_singular:
+            far = over(g, Local.singular, q, u, t)
+            good = good & jnp.all(far > SINGULAR)
+    return good
+
+
+def forces(system: System, q: Pose, u: Motion, t: Any, which: Sequence[bool] | None = None) -> Any:
+    """f, (N, 6): force in space axes, torque in body axes; of all that is applied, or of `which`."""
+    view = system.seen(q, u, t)
+    total = jnp.zeros((system.size, 6))
+    for force in compress(system.forces, which) if which is not None else system.forces:
+        if force.constant:
+            total = total + force.everywhere(system.masses)
+            continue
+        for body, (push, twist) in zip(force.bodies, force.loads(view), strict=True):
+            total = total.at[system.names.index(body)].add(jnp.concatenate([push, twist]))
+    return total
+
+
+def singularities(system: System, q: Pose, u: Motion) -> list[tuple[str, float, float]]:
+    """Each constraint that can lose its meaning, by name: how near it is to that, 0 there and 1 far away, and the
+    rate of this."""
+    found = []
+    for g in system.groups:
+        if g.kind.can_be_singular:
+            names = [system.row_names[first].rpartition(".")[0] or system.row_names[first] for first in g.first]
+            near, rate = jax.jvp(
+                lambda s, g=g: over(g, Local.singular, moved(q, s * u), jnp.zeros_like(u), 0.0), (0.0,), (1.0,)
+            )
+            found += list(zip(names, np.asarray(near).tolist(), np.asarray(rate).tolist(), strict=True))
+    return found

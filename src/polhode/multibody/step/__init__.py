@@ -1,0 +1,1 @@
+"""The equations of a step, and the methods that take it."""

@@ -1,0 +1,144 @@
+"""The three-field step, summed by parts: symmetric in time, and true to its constraints for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+
+from polhode.model.checks import InputError
+from polhode.multibody.describe.state import State
+from polhode.multibody.rows import assembly
+from polhode.multibody.step.equations import Equations
+from polhode.multibody.step.halving import Halving
+from polhode.multibody.step.ladder import Ladder
+from polhode.multibody.step.least_multipliers import least
+from polhode.multibody.step.least_norm import LeastNorm
+from polhode.multibody.step.method import Method, Step
+from polhode.multibody.step.momenta import carried, extent, motion, pose, posed
+from polhode.multibody.step.projection import projected
+from polhode.multibody.system import System
+from polhode.solve import Report
+from polhode.solve.chord import Chord
+from polhode.solve.dense_newton import DenseNewton
+
+_CUT = 1e-9  # singular values below this part of the largest count as zero
+
+Stabilisation = Literal["both", "kappa", "projection", "none"]
+
+
+@dataclass(frozen=True)
+class ThreeField(Method):
+    """The three-field step in the form that holds for ever: impulses of rows as unknowns, constraints at the end.
+
+    (44) summed by parts and (45) at the end of the step; see `equations`. `stabilisation`
+    says how holonomic rows are kept closed: "both" (default) positions and velocities, with a second
+    multiplier Γ, symmetric in time; "kappa" ψ + φ/h = 0; "projection" positions, then velocities,
+    moved back after the step; "none" velocities alone. `conserving` takes rows and forces as means
+    along the path of the step, and energy is kept to order h⁴; without it, of the two ends. `accumulate`
+    keeps the paper's μ and λ in the state as well, which no step needs. `solver`: `Chord` (default), or
+    `DenseNewton` for the whole Jacobian at every iterate, to compare with.
+
+    Order 2. Choose it for systems that roll, and for joints over long times."""
+
+    name: ClassVar[str] = "three-field"
+    equations: ClassVar[type[Equations]] = Equations
+    stabilisation: Stabilisation = "both"
+    conserving: bool = True
+    accumulate: bool = False
+    solver: Ladder | Chord | LeastNorm | DenseNewton = field(default_factory=Ladder)
+
+    @property
+    def rungs(self) -> tuple[Method, ...]:
+        if not isinstance(self.solver, Ladder):
+            return (self,)
+        return replace(self, solver=self.solver.chord), Halving(replace(self, solver=self.solver.newton), fast=False)
+
+    def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
+        if isinstance(self.solver, DenseNewton):
+            return *self._in_full(self.solver, equations), 1.0
+        return self.solver.solve(equations)
+
+    def _in_full(self, solver: DenseNewton, equations: Any) -> tuple[Any, Report]:
+        """By the whole Jacobian, at every iterate."""
+        if solver.frozen:
+            raise InputError("three-field keeps q⁺ fixed in its matrix by solver=Chord(frozen=True)")
+        guess, shaped = ravel_pytree(equations.guess())
+
+        def evaluate(x: Any, _: Any) -> tuple[Any, Any]:
+            residual = equations.residual(shaped(x))
+            return ravel_pytree(residual)[0], equations.norm(residual)
+
+        x, report = solver(evaluate, lambda x: x, guess)
+        return shaped(x), report
+
+    def rows_left(self, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any, Any]:
+        """What is left of each row (φ⁺, else ψ⁺) where all are held as nearly as can be after a step; how much that is
+        of the size of what they hold; and whether this was found."""
+        equations = self._equations(system, state, t, h)
+        x, report, _ = LeastNorm().solve(equations)
+        _, psi, phi, _ = equations.residual(x)
+        left = psi.at[equations.hol].set(h * phi) if equations.both else psi
+        return left, equations.disagreement()((None, psi, phi)), report.iterations < LeastNorm().limit
+
+    def _equations(self, system: System, state: State, t: Any, h: Any) -> Equations:
+        kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
+        both = self.stabilisation == "both"
+        return self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
+
+    def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        (w, Lam, _, u), (converged, iterations, error, renewed) = _root(self, system, state, t, h)
+        report = Report(converged > 0, iterations.astype(int), error)
+        r, q = carried(state, h * w)
+        renewals = state.renewals + renewed
+        new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:], renewals=renewals)
+        if self.stabilisation == "projection":
+            new = projected(system, new, t + h)
+        turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
+        report = replace(report, converged=report.converged & turned & assembly.regular(system, pose(new), t + h))
+        new = _with_multipliers(system, state, new, w, Lam, t, h)
+        return Step(_accumulated(self._equations(system, state, t, h), new) if self.accumulate else new, report)
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _root(method: ThreeField, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any]:
+    """The solution of the equations of a step, and how it was reached, in floats."""
+    x, report, renewed = method._solved(method._equations(system, state, t, h))
+    return x, (1.0 * report.converged, 1.0 * report.iterations, report.error, jnp.asarray(renewed))
+
+
+@_root.defjvp
+def _root_slope(method: ThreeField, at: Any, along: Any) -> tuple[Any, Any]:
+    """By the theorem on implicit functions: one linear system, however many iterations were needed."""
+    x, ending = _root(method, *at)
+    flat, shaped = ravel_pytree(x)
+
+    def residual(x: Any, *at: Any) -> Any:
+        return ravel_pytree(method._equations(*at).residual(shaped(x)))[0]
+
+    change = jax.jvp(partial(residual, flat), at, along)[1]
+    slope = jax.jacfwd(residual)(flat, *at)
+    # Where rows follow from others, with multipliers of least change.
+    moved = jnp.linalg.pinv(slope, rtol=_CUT) @ change if at[0].redundant else jnp.linalg.solve(slope, change)
+    return (x, ending), (shaped(-moved), jax.tree.map(jnp.zeros_like, ending))
+
+
+def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any, t: Any, h: Any) -> State:
+    """Λ/h on every row."""
+    if system.redundant:
+        mid = posed(carried(state, 0.5 * h * w))
+        Lam = least(assembly.rows(system, mid, t + 0.5 * h), Lam, extent(system, mid[0]))
+    return replace(new, multipliers=Lam / h)
+
+
+def _accumulated(equations: Equations, new: State) -> State:
+    """The paper's unknowns, M̄⁺μ⁺ = M̄μ + Λ + h f̄ and λ⁺ by (28)."""
+    state, t, h = equations.state, equations.t, equations.h
+    m, f = equations.row_mass(pose(state), t, motion(state))
+    m_end, f_end = equations.row_mass(pose(new), t + h, motion(new))
+    mu = (m * state.mu + h * new.multipliers + 0.5 * h * (f + f_end)) / m_end
+    return replace(new, mu=mu, lam=state.lam + 0.5 * h * (state.mu + mu))

@@ -1,0 +1,69 @@
+"""The three-field step for systems of hundreds of bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+from jax import lax
+
+from polhode.model.checks import InputError
+from polhode.multibody.step.equations import Equations
+from polhode.multibody.step.halving import Halving
+from polhode.multibody.step.method import Method
+from polhode.multibody.step.sparse_equations import SparseEquations
+from polhode.multibody.step.three_field import ThreeField
+from polhode.solve import Report
+from polhode.solve.chord import Chord
+
+_MATRICES = 6  # at most in a step
+
+
+@dataclass(frozen=True)
+class ThreeFieldSparse(ThreeField):
+    """The three-field step with sparse matrices: linear time for chains and trees of hundreds of bodies.
+
+    The equations, and so the motion, are those of `ThreeField` to round-off; only their solution
+    differs: the Newton matrix is factored by SuperLU on the host. Rows may not follow from each other,
+    and "projection" is not among its stabilisations. For a few bodies `ThreeField` is faster."""
+
+    name: ClassVar[str] = "three-field-sparse"
+    equations: ClassVar[type[Equations]] = SparseEquations
+    calls_back: ClassVar[bool] = True  # SuperLU runs on the host
+    solver: Any = field(default_factory=lambda: Chord(stalled=1e-12, limit=10))  # of a scale that knows of round-off
+
+    @property
+    def rungs(self) -> tuple[Method, ...]:
+        return self, Halving(self, fast=False)
+
+    def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
+        """A matrix for one correction, then a better one, and another wherever corrections fall slowly: in a long
+        chain the guess may be far off."""
+
+        def unfinished(s: Any) -> Any:
+            _, report, n = s
+            return ~report.converged & (n < _MATRICES)
+
+        def advance(s: Any) -> Any:
+            x, report, n = s
+            limit: Any = jnp.where(n == 0, 1, self.solver.limit)
+            solver = replace(self.solver, limit=limit)
+            x, now = solver(equations.residual, equations.correction_at(x), x, equations.measure())
+            return x, replace(now, iterations=report.iterations + now.iterations), n + 1
+
+        none = replace(Report.explicit(), converged=jnp.asarray(False))
+        x, report, _ = lax.while_loop(unfinished, advance, (equations.guess(), none, jnp.asarray(0)))
+        return x, report, 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.solver, Chord) or self.solver.frozen:
+            raise InputError(
+                f"three-field-sparse solves by Chord(frozen=False), with sparse matrices; got {self.solver!r}. Use "
+                "three-field for others"
+            )
+        if self.stabilisation == "projection":
+            raise InputError(
+                "three-field-sparse keeps joints closed by stabilisation 'both', 'kappa' or 'none'; got 'projection', "
+                "whose matrices are dense. Use three-field for it"
+            )

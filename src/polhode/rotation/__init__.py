@@ -1,0 +1,20 @@
+"""Bodies, states, loads and what a motion conserves."""
+
+from polhode.rotation.body import NonTwistingBody, RigidBody
+from polhode.rotation.loads import Free, Load, Potential, Torque
+from polhode.rotation.state import Start, State
+from polhode.rotation.system import Rotation, from_principal, to_principal
+
+__all__ = [
+    "Free",
+    "Load",
+    "NonTwistingBody",
+    "Potential",
+    "RigidBody",
+    "Rotation",
+    "Start",
+    "State",
+    "Torque",
+    "from_principal",
+    "to_principal",
+]

@@ -1,0 +1,112 @@
+"""`State`: attitude and body momentum; and `Start`, what a user says of the first one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode.algebra import Mat3, Quaternion, Vec3
+from polhode.model.checks import InputError, numbers, rotation_matrix, shape_of, shown, unit_quaternion
+from polhode.rotation.body import RigidBody
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class State:
+    """Where a body points and how it turns: the attitude R (body to space) as a unit
+    quaternion and the angular momentum Π in body components. Any batch shape."""
+
+    attitude: Quaternion
+    momentum: Vec3
+
+    @staticmethod
+    def of(
+        *,
+        attitude: Any = None,
+        directors: Any = None,
+        omega: Any = None,
+        momentum: Any = None,
+        spatial_momentum: Any = None,
+    ) -> Start:
+        """The start of a run. Exactly one of `omega` (rad/s, body components), `momentum`
+        (body) and `spatial_momentum`. `attitude`: a Quaternion, (w, x, y, z), a 3x3
+        rotation matrix or a scipy Rotation; the identity if not given. Or `directors`: d1, d2, d3,
+        the body axes in space. Leading axes are a batch."""
+        if directors is not None:
+            if attitude is not None:
+                raise InputError("give attitude or directors, not both")
+            attitude = _from_directors(directors)
+        given = {"omega": omega, "momentum": momentum, "spatial_momentum": spatial_momentum}
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) != 1:
+            raise InputError(
+                f"give exactly one of omega, momentum, spatial_momentum; got {', '.join(named) or 'none of them'}"
+            )
+        turning = numbers(named[0], given[named[0]], (3,))
+        return Start(attitude_of(attitude), named[0], Vec3.of(turning))
+
+
+@dataclass(frozen=True)
+class Start:
+    """An attitude and one of omega, momentum, spatial momentum; a `State` once the body is known."""
+
+    attitude: Quaternion
+    kind: str
+    turning: Vec3
+
+    def on(self, body: RigidBody) -> State:
+        """The state of this body, in its own body frame."""
+        q, v = _broadcast(self.attitude, self.turning)
+        with np.errstate(over="ignore", invalid="ignore"):  # a run looks at its energy at the start
+            if self.kind == "omega":
+                return State(q, Mat3.of(body.tensor) @ v)
+            return State(q, v if self.kind == "momentum" else q.unrotate(v))
+
+
+def attitude_of(value: Any) -> Quaternion:
+    """A unit quaternion from any of the ways in which users give an attitude."""
+    if value is None:
+        return Quaternion.of((1.0, 0.0, 0.0, 0.0))
+    if hasattr(value, "as_quat"):
+        value = Quaternion.from_scipy(value)
+    if isinstance(value, Quaternion):
+        value = value.array
+    if isinstance(value, Mat3):
+        value = value.array
+    needed = (
+        "attitude must be a quaternion (w, x, y, z), a 3x3 rotation matrix, a scipy Rotation, or polhode.exp of a "
+        "rotation vector"
+    )
+    shape = shape_of(needed, value)
+    if shape[-1:] == (4,):
+        return Quaternion.of(unit_quaternion("attitude", value))
+    if shape[-2:] == (3, 3):
+        return Quaternion.from_matrix(Mat3.of(rotation_matrix("attitude", value)))
+    raise InputError(f"{needed}; got an array of shape {shape}: {shown(value)}")
+
+
+def _from_directors(directors: Any) -> Any:
+    rows = numbers("directors", directors, (3, 3))
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = rows @ np.swapaxes(rows, -1, -2)
+        defect = np.abs(products - np.eye(3))
+    if not defect.max(initial=0.0) <= 1e-8:  # nor if it overflowed
+        i, j = np.unravel_index(defect.argmax(), defect.shape)[-2:]
+        raise InputError(
+            f"the initial directors are not orthonormal: d{i + 1} · d{j + 1} is off by {defect.max():.3g} (at most "
+            "1e-8 is allowed); orthonormalise them, or give an attitude as a quaternion"
+        )
+    return rotation_matrix("directors", np.swapaxes(rows, -1, -2))
+
+
+def _broadcast(q: Quaternion, v: Vec3) -> tuple[Quaternion, Vec3]:
+    try:
+        parts = np.broadcast_arrays(*q, *v)
+    except ValueError as error:
+        raise InputError(
+            f"attitude and momentum have different batch shapes: {np.shape(q.w)}, {np.shape(v.x)}"
+        ) from error
+    return Quaternion(*(p[()] for p in parts[:4])), Vec3(*(p[()] for p in parts[4:]))
