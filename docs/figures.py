@@ -43,7 +43,7 @@ def polhodes(ax, steps: int) -> None:  # type: ignore[no-untyped-def]
 
 def energies(ax, until: float) -> None:  # type: ignore[no-untyped-def]
     """Energy of a tumbling body over some thousand turns."""
-    setup = ph.problems.problem_of("free-body").setup()
+    setup = ph.problems.problem_of("free-body").problem()
     inertia, start = setup.body.tensor, setup.start.on(setup.body)
     times = np.linspace(0, until, 400)
 

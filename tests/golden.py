@@ -50,7 +50,7 @@ def last(method: str, problem: str) -> Any:
         run: Any = ph.simulate(body, ph.Potential(lambda R: 4 * R[2, 2]), start, method=method, step=0.01, steps=STEPS)
     else:
         known = ph.problems.problem_of(problem)
-        what = (known.system(),) if known.method.startswith("three-field") else vars(known.setup()).values()
+        what = (known.problem().system,) if known.method.startswith("three-field") else vars(known.problem()).values()
         run = ph.simulate(*what, method=method, step=known.step, steps=STEPS)
     final = run.summary()["final"]
     if hasattr(run, "multipliers"):

@@ -18,7 +18,7 @@ from polhode import multibody as mb
 from polhode.bench.chain import exponent
 from polhode.multibody.rows import rank
 from polhode.multibody.rows.gathering import by_body
-from polhode.multibody.step import start as starts
+from polhode.multibody.start import consistent as starts
 from polhode.multibody.step.force_slopes import force_slopes
 from polhode.multibody.step.sparse_equations import from_the_tips
 from polhode.problems import problem_of
@@ -31,7 +31,7 @@ H = 0.01
 
 
 def chain(bodies: float, **given: Any) -> mb.System:
-    return problem_of("chain").system(bodies=bodies, **given)
+    return problem_of("chain").problem(bodies=bodies, **given).system
 
 
 def tree(count: int) -> mb.System:
@@ -203,7 +203,7 @@ def test_what_it_cannot_do_is_said() -> None:
         with pytest.raises(ph.InputError, match="a whole number of rods, 1 or more; got"):
             chain(bodies)
     with pytest.raises(ph.InputError, match="three-field-sparse needs rows that do not follow.*3 of 20 do"):
-        ph.simulate(problem_of("four-bar").system(), method="three-field-sparse", step=H, steps=1)
+        ph.simulate(problem_of("four-bar").problem().system, method="three-field-sparse", step=H, steps=1)
     with pytest.raises(ph.InputError, match="'both', 'kappa' or 'none'; got 'projection'"):
         mb.ThreeFieldSparse(stabilisation="projection")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.inputs import case_of
+from polhode.inputs import job_of
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_readme_file(tmp_path: Path) -> None:
     (text,) = blocks(README, "toml")
     path = tmp_path / "top.toml"
     path.write_text(text, encoding="utf-8")
-    case = case_of(str(path))
+    case = job_of(str(path))
     assert (case.methods, case.lengths, case.until, case.every) == (("imidm",), (0.001,), 10.0, 10)
 
 

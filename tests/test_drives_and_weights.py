@@ -13,7 +13,7 @@ import polhode as ph
 from polhode import multibody as mb
 from polhode.multibody.rows import assembly
 from polhode.multibody.step.force_slopes import force_slopes
-from polhode.multibody.step.momenta import motion, pose
+from polhode.multibody.rows.momenta import motion, pose
 
 
 def arm(angle: Any, rate: float = 0.0) -> mb.System:

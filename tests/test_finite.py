@@ -88,7 +88,7 @@ def test_the_command_line_exits_1_and_keeps_the_samples(polhode: Any) -> None:
 
 @pytest.mark.parametrize(("name", "says"), [("potential", "the potential energy is"), ("gap", "the gap is")])
 def test_energies_and_residuals_of_systems(name: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    system = problem_of("pendulum").system()
+    system = problem_of("pendulum").problem().system
     place = ph.multibody.multibody_method_of("three-field").layout(system)[name][0]
     really = driver.run_block
 

@@ -111,7 +111,7 @@ def test_windows_are_counted_whole() -> None:
     with pytest.raises(InputError, match="whole number"):
         windows.Windows(2.5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="whole number of windows, 1 or more; got 0"):
-        problem_of("windows").system(windows=0)
+        problem_of("windows").problem(windows=0).system
 
 
 # polhode beside them
@@ -132,7 +132,7 @@ class Compared:
 
     def run(self, finer: int = 1) -> tuple[ph.SystemRun, np.ndarray, np.ndarray]:
         case = iftomm.CASES[self.case]
-        run = ph.simulate(problem_of(case.problem).system(**case.parameters), step=self.step / finer, until=self.until)
+        run = ph.simulate(problem_of(case.problem).problem(**case.parameters).system, step=self.step / finer, until=self.until)
         expected = case.expected(run.t)
         bodies = iftomm.bodies_of(run)
         error = np.abs(iftomm.point_of(case, bodies) - expected.point).max()
@@ -227,7 +227,7 @@ def test_other_codes_agree(code: str, name: str, until: float, step: float, boun
     if available()[code] is None:
         pytest.skip(f"{code} is not installed")
     case = iftomm.CASES[name]
-    mechanism = mechanism_of(problem_of(case.problem).system(**case.parameters))
+    mechanism = mechanism_of(problem_of(case.problem).problem(**case.parameters).system)
     bodies, cost = PEERS[code](mechanism, step=step, until=until, every=10)
     expected = case.expected(bodies.times)
     np.testing.assert_allclose(bodies.times[-1], until)

@@ -141,7 +141,7 @@ def test_forces_and_torques_in_either_frame() -> None:
     ]
     system = mb.System([body("a", 0.0, attitude=R, velocity=(1, 0, 0))], forces=forces)
     from polhode.multibody.rows import assembly
-    from polhode.multibody.step.momenta import motion, pose
+    from polhode.multibody.rows.momenta import motion, pose
 
     state, _ = mb.consistent_start(system)
     f = assembly.forces(system, pose(state), motion(state), 0.0)[0]

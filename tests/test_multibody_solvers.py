@@ -44,7 +44,7 @@ def test_every_solver_finds_the_same_motion() -> None:
 @pytest.mark.parametrize("name", ["pendulum", "rolling-disk"])
 def test_derivatives_of_a_motion_in_reverse(name: str) -> None:
     """Of where a system is after ten steps, by its start and by its masses: they agree with differences."""
-    system = as_arrays(problem_of(name).system())
+    system = as_arrays(problem_of(name).problem().system)
     first, method, h = mb.consistent_start(system)[0], mb.ThreeField(), 0.02
     A = np.asarray(assembly.rows(system, (first.positions, first.rotations), 0.0)).reshape(system.rows, -1)
     free = np.linalg.svd(A)[2][-1].reshape(system.size, 6)  # a motion that the rows allow
@@ -70,7 +70,7 @@ def test_derivatives_of_a_motion_in_reverse(name: str) -> None:
 
 def test_a_fixed_number_of_corrections_is_enough() -> None:
     """As on a GPU: a step is solved whether or not its last correction happens to be the smallest."""
-    system = problem_of("pendulum").system()
+    system = problem_of("pendulum").problem().system
     loop, fixed = (
         ph.simulate(system, step=0.01, steps=100, method=mb.ThreeField(solver=mb.Chord(mode=mode)))
         for mode in ("converge", "fixed")

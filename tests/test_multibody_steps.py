@@ -11,7 +11,7 @@ from test_multibody_systems import G, bicycle, cyclic_disk, disk, order, run
 
 import polhode
 from polhode import multibody as mb
-from polhode.methods.composition import KAHAN_LI6, TRIPLE4
+from polhode.model.composition import KAHAN_LI6, TRIPLE4
 
 THREE_FIELD = mb.ThreeField()
 

@@ -94,7 +94,7 @@ def test_twist_reaction_undoes_the_twist_of_a_free_body() -> None:
 @pytest.mark.parametrize("method", ["em", "dla"])
 @pytest.mark.parametrize("case", [1, 2, 3])
 def test_reduced_and_full_systems_take_the_same_steps(method: str, case: int) -> None:
-    setup = problem_of(f"nontwisting-{case}").setup()
+    setup = problem_of(f"nontwisting-{case}").problem()
     reduced, full = (
         ph.simulate(setup.body, setup.load, setup.start, method=name, step=0.005, steps=200)
         for name in (method, f"{method}-full")
@@ -146,7 +146,7 @@ def test_dla_of_the_standard_free_body_is_dmv() -> None:
 @pytest.mark.parametrize("method", ["em", "dla"])
 def test_free_non_twisting_body(method: str) -> None:
     """K, Π1 and Π2 over 10⁶ steps; d3 on a great circle; exact solution R = exp(tΩ)."""
-    setup = problem_of("nontwisting-1").setup()
+    setup = problem_of("nontwisting-1").problem()
     run = ph.simulate(setup.body, setup.load, setup.start, method=method, step=0.005, steps=1_000_000, every=500)
     assert run.drift(run.energy) < 1e-12  # measured 9e-15 (em), 1e-15 (dla)
     assert run.drift(run.state.momentum.array[:, :2]) < 1e-12  # measured 5e-15, 1e-15

@@ -154,7 +154,7 @@ def test_texts_taken() -> None:
         (lambda: simulate(weight="20"), "parameter 'weight' must be numbers; got '20'"),
         (lambda: simulate(weight=np.array(20 + 1j)), "parameter 'weight' must be numbers; .* complex"),
         (lambda: simulate(weight=np.ma.array(20.0, mask=True)), "parameter 'weight' must be numbers; .* masked"),
-        (lambda: ph.problems.PROBLEMS["heavy-top"].setup(inertia=(1, 1, 9)), "inequality.; choose other parameters$"),
+        (lambda: ph.problems.PROBLEMS["heavy-top"].problem(inertia=(1, 1, 9)), "inequality.; choose other parameters$"),
     ],
 )  # fmt: skip
 def test_bodies_starts_and_runs_refused(make: Any, says: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from test_cli import TOP
 
-from polhode.inputs import Case, case_of
+from polhode.inputs import Job, job_of
 from polhode.model import InputError
 from polhode.simulation import Plan
 
@@ -55,7 +55,7 @@ def test_files_changed_at_random(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for _ in range(400):
         Path("x.toml").write_text(changed(TOP, chance), encoding="utf-8")
         try:
-            case = case_of("x.toml")
+            case = job_of("x.toml")
             for _, step in case.chosen():
                 Plan.of(step, case.until, case.steps, case.every)
             outcomes[Case] += 1

@@ -65,7 +65,7 @@ def test_an_energy_that_starts_at_nothing_has_no_relative_change() -> None:
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_body_that_may_not_twist(number: int) -> None:
-    setup = PROBLEMS[f"nontwisting-{number}"].setup()
+    setup = PROBLEMS[f"nontwisting-{number}"].problem()
     run = ph.simulate(setup.body, setup.load, setup.start, method="em", step=0.01, steps=20)
     assert set(run.conserved) == ({"energy", "kinetic", "nonholonomic_momentum"} if number == 1 else set())
     check_figure(run.plot())
@@ -99,7 +99,7 @@ def test_names_are_drawn_letter_by_letter() -> None:
 @pytest.fixture(scope="module")
 def swing() -> ph.SystemRun:
     """The pendulum, watched: quantities of several units, one without, and names that are not plain."""
-    return ph.simulate(PROBLEMS["pendulum"].system(), step=0.01, steps=40)
+    return ph.simulate(PROBLEMS["pendulum"].problem().system, step=0.01, steps=40)
 
 
 def renamed(run: ph.SystemRun, names: tuple[str, ...], units: tuple[str, ...]) -> SystemPlots:

@@ -32,7 +32,7 @@ from polhode.problems import problem_of
 traced = []
 rows = local.Local.rows
 local.Local.rows = lambda self: traced.append(self) or rows(self)
-run = ph.simulate(problem_of("pendulum").system(), step=0.01, steps=10)
+run = ph.simulate(problem_of("pendulum").problem().system, step=0.01, steps=10)
 print(len(traced), run.positions.tobytes().hex())
 """
 
@@ -217,7 +217,7 @@ def test_under_a_transformation_it_is_plain_jit(folder: Path, ours: Any) -> None
 
 
 def test_what_the_motion_does_not_depend_on_compiles_nothing_anew() -> None:
-    pendulum = problem_of("pendulum").system()
+    pendulum = problem_of("pendulum").problem().system
     bare, observed = pendulum.bare(), pendulum.bare(observed=True)
     assert bare.shapes == observed.shapes == ()
     assert bare.observables == ()
@@ -302,7 +302,7 @@ def test_what_is_ours_has_a_name() -> None:
 
 
 def test_what_calls_back_to_python_is_compiled_once_and_not_kept(folder: Path) -> None:
-    chain = problem_of("chain").system(bodies=1)
+    chain = problem_of("chain").problem(bodies=1).system
     runs = []
     for _ in range(2):
         programs = len(loop.run_block._known)

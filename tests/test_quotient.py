@@ -38,7 +38,7 @@ def test_times_and_saving_every(tmp_path: Path) -> None:
 
 
 def test_own_setup_and_quantity() -> None:
-    setup = problem_of("slow-top").setup(tilt=0.3)
+    setup = problem_of("slow-top").problem(tilt=0.3)
     q = ph.quotient(setup, "imidm", 0.02, until=1.0, of=lambda run: run.spatial_momentum)
     assert q.order[-1] == pytest.approx(2, abs=0.1)
 
@@ -47,7 +47,7 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="unknown quantity 'spin'"):
         ph.quotient("slow-top", "imidm", 0.02, of="spin")
     with pytest.raises(InputError, match="give until"):
-        ph.quotient(problem_of("slow-top").setup(), "imidm", 0.02)
+        ph.quotient(problem_of("slow-top").problem(), "imidm", 0.02)
     with pytest.raises(InputError, match="step must be one positive number"):
         ph.quotient("slow-top", "imidm", -0.02)
     with pytest.raises(InputError, match="shorter than one step"):

@@ -9,11 +9,11 @@ import pytest
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode.inputs import case_of
+from polhode.inputs import job_of
 from polhode.inputs.saved import SavedMethod
 from polhode.methods import IMIDM, MuntheKaas, Scheme, Split, Stage, Tableau, all_methods, method_of
-from polhode.methods.composition import SUZUKI4, Composition
-from polhode.methods.described import NotRecordableError, described, made, recorded
+from polhode.model.composition import SUZUKI4, Composition
+from polhode.model.described import NotRecordableError, described, made, recorded
 from polhode.model import InputError
 from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.results import rerun
@@ -27,7 +27,7 @@ COARSE = FixedPoint(tolerance=1e-4, stalled=1e-4)  # other bits after a few step
 
 @pytest.fixture(scope="module")
 def case() -> Any:
-    return case_of("heavy-top", {"spin": 30.0}).override(until=0.05)
+    return job_of("heavy-top", {"spin": 30.0}).override(until=0.05)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def test_a_method_as_data_and_back_is_the_same(method: Any) -> None:
 @pytest.mark.parametrize("ending", [".zarr", ".nc", ".csv"])
 def test_a_rerun_has_the_options_of_the_run_and_so_its_bits(case: Any, ending: str, tmp_path: Path) -> None:
     run, plain = case.run(IMIDM(solver=COARSE), 1e-3), case.run(IMIDM(), 1e-3)
-    again = case_of(str(run.save(tmp_path / f"run{ending}")))
+    again = job_of(str(run.save(tmp_path / f"run{ending}")))
     ((method, step),) = again.chosen()
     assert method == IMIDM(solver=COARSE)
     momentum = again.run(method, step).dataset.momentum.values
@@ -88,19 +88,19 @@ def test_a_rerun_has_the_options_of_the_run_and_so_its_bits(case: Any, ending: s
 
 
 def test_a_rerun_of_a_system_has_the_options_of_the_run(tmp_path: Path) -> None:
-    case = case_of("pendulum").override(until=0.02)
+    case = job_of("pendulum").override(until=0.02)
     run: Any = case.run("three-field", 0.01)
-    ((same, step),) = case_of(str(run.save(tmp_path / "run.csv"))).chosen()
+    ((same, step),) = job_of(str(run.save(tmp_path / "run.csv"))).chosen()
     assert same == mb.ThreeField()
     assert case.run(same, step).dataset.omega.values.tobytes() == run.dataset.omega.values.tobytes()
     method = mb.Halving(mb.ThreeField(stabilisation="kappa"), limit=3)  # recorded, without compiling it
     other = replace(run, method=method, recipe=case._recipe(method, 0.01))
-    assert case_of(str(other.save(tmp_path / "run.nc"))).chosen() == [(method, 0.01)]
+    assert job_of(str(other.save(tmp_path / "run.nc"))).chosen() == [(method, 0.01)]
     assert json.loads(load(tmp_path / "run.nc").attrs["recipe"])["run"]["method"]["options"]["limit"] == 3
 
 
 def test_observables_that_are_called_like_something_else(tmp_path: Path) -> None:
-    run = case_of("pendulum").override(until=0.02).run("three-field", 0.01)
+    run = job_of("pendulum").override(until=0.02).run("three-field", 0.01)
     other = replace(run)
     named = ("t", "trace", "energy", "row", "angle")
     vars(other)["observables"] = {name: Observable(run.t + i, "", name) for i, name in enumerate(named)}
@@ -128,7 +128,7 @@ def test_what_a_file_cannot_hold_is_said_and_not_run(case: Any, method: Any, why
         rerun.about_rerunning(case._recipe(method, 1e-3), "another reason")
     )
     with pytest.raises(InputError, match=f"cannot be run again from the file: .*{why}"):
-        case_of(str(save(dataset, tmp_path / "run.csv")))
+        job_of(str(save(dataset, tmp_path / "run.csv")))
 
 
 def test_a_class_inside_a_function_cannot_be_recorded() -> None:
@@ -213,7 +213,7 @@ def test_a_missing_or_spoilt_recipe_is_a_sentence(case: Any, attributes: Any, sa
         del dataset.attrs["recipe"]
     path = str(save(dataset, tmp_path / "run.csv"))
     with pytest.raises(InputError, match=says):
-        case_of(path).chosen()
+        job_of(path).chosen()
 
 
 def test_files_of_before_with_options_are_not_run_without_them(case: Any, tmp_path: Path) -> None:
@@ -222,13 +222,13 @@ def test_files_of_before_with_options_are_not_run_without_them(case: Any, tmp_pa
     recipe = {**run.recipe, "run": {**run.recipe["run"], "method": "imidm"}}
     old = run.dataset.assign_attrs(format="polhode trajectory 1", recipe=json.dumps(recipe))
     with pytest.warns(UserWarning, match="no checksums"):
-        again = case_of(str(save_as_before(old, tmp_path / "run.csv")))
+        again = job_of(str(save_as_before(old, tmp_path / "run.csv")))
     with pytest.raises(InputError, match="with the options .*FixedPoint.*which its recipe does not hold"):
         again.chosen()
     plain = case.run(IMIDM(), 1e-3).dataset.assign_attrs(format="polhode trajectory 1")
     del plain.attrs["environment"]
     with pytest.warns(UserWarning, match="no checksums|JAX and CPU") as notices:
-        again = case_of(str(save_as_before(plain, tmp_path / "plain.csv")))
+        again = job_of(str(save_as_before(plain, tmp_path / "plain.csv")))
     assert again.chosen()[0][0] == IMIDM()
     assert "does not say with which JAX and CPU" in str(notices[-1].message)
 

@@ -8,14 +8,14 @@ import pytest
 import xarray
 
 import polhode as ph
-from polhode.inputs import case_of
+from polhode.inputs import job_of
 from polhode.model import InputError
 from polhode.results.compare import compare
 
 
 @pytest.fixture(scope="module")
 def run() -> Any:
-    case = case_of("heavy-top", {"spin": 30.0})
+    case = job_of("heavy-top", {"spin": 30.0})
     return case.override(until=0.1).run(ph.methods.IMIDM(), 1e-3)
 
 
@@ -46,7 +46,7 @@ class TestEveryFormat:
         assert [p.name for p in tmp_path.iterdir()] == [f"run{ending}"]
 
     def test_running_it_again_gives_the_same_bits(self, run: Any, ending: str, tmp_path: Path) -> None:
-        case = case_of(str(run.save(tmp_path / f"run{ending}")))
+        case = job_of(str(run.save(tmp_path / f"run{ending}")))
         ((method, step),) = case.chosen()
         again = case.run(method, step)
         assert again.dataset.momentum.values.tobytes() == run.dataset.momentum.values.tobytes()
@@ -123,7 +123,7 @@ def test_a_run_from_a_python_function_says_that_it_cannot_be_rerun(tmp_path: Pat
         ph.RigidBody((1, 2, 2.5)), ph.Potential(lambda R: R.m33), ph.State.of(omega=(1, 0, 0)), step=0.1, steps=2
     )
     with pytest.raises(InputError, match="made from a Python function"):
-        case_of(str(run.save(tmp_path / "run.nc")))
+        job_of(str(run.save(tmp_path / "run.nc")))
 
 
 @pytest.mark.parametrize("kind", ["energy", "momentum", "polhode", "attitude"])

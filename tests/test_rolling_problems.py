@@ -42,7 +42,7 @@ class Compared:
 
     def run(self, divide: int = 1, method: Any = "three-field") -> SystemRun:
         n = round(self.until / self.step) * divide
-        system = problem_of(self.name).system(**self.parameters)
+        system = problem_of(self.name).problem(**self.parameters).system
         return ph.simulate(system, method=method, step=self.step / divide, steps=n, every=n // 10)
 
     def errors(self, run: SystemRun) -> float:
@@ -140,7 +140,7 @@ def _changes(case: Compared, steps: int) -> dict[str, np.ndarray]:
     """The largest changes from h to h/3 and from h/3 to h/9, (2, components), relative to the largest component.
 
     Steps end together, and so do their middles, where multipliers belong: nothing is interpolated."""
-    system, thirds = problem_of(case.name).system(**case.parameters), (1, 3, 9)
+    system, thirds = problem_of(case.name).problem(**case.parameters).system, (1, 3, 9)
     runs = [ph.simulate(system, step=case.step / n, steps=steps * n) for n in thirds]
     found = {}
     for name in ("positions", "quaternions", "velocities", "omegas", "multipliers"):
@@ -169,7 +169,7 @@ def test_bicycle_linearised_at_every_speed() -> None:
     from scipy.linalg import expm
 
     for speed in (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0):
-        system = problem_of("bicycle").system(speed=speed, roll_rate=1e-5)
+        system = problem_of("bicycle").problem(speed=speed, roll_rate=1e-5).system
         run = ph.simulate(system, step=0.0025, until=1.0, every=40)
         A = bicycle_linear.state_matrix(Bicycle(), speed)
         exact = np.array([expm(A * t) @ [0.0, 0.0, 1e-5, 0.0] for t in run.t])
@@ -182,14 +182,14 @@ def test_bicycle_linearised_at_every_speed() -> None:
 @pytest.mark.parametrize("step", [0.01, 0.0001])
 def test_a_bicycle_at_rest(step: float) -> None:
     """Round-off in the positions, over a short step, is large beside no velocity at all; steps are solved still."""
-    run = ph.simulate(problem_of("bicycle").system(speed=0.0, roll_rate=0.0), step=step, steps=100)
+    run = ph.simulate(problem_of("bicycle").problem(speed=0.0, roll_rate=0.0).system, step=step, steps=100)
     assert abs(run.observables["roll"].values).max() < 1e-20  # 5.8e-30 and 1.3e-35
     assert run.drift(run.energy) < 1e-15
 
 
 @pytest.mark.long
 def test_a_composition_has_order_4_on_the_bicycle() -> None:
-    system = problem_of("bicycle").system(speed=4.6, roll_rate=0.5)
+    system = problem_of("bicycle").problem(speed=4.6, roll_rate=0.5).system
     ends = []
     for n in (50, 100, 200):
         run = ph.simulate(system, method="triple4-three-field", step=1.0 / n, steps=n, every=n)

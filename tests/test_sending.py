@@ -122,7 +122,7 @@ def test_what_cannot_be_found_here_does_not_lose_the_run() -> None:
 
 
 def test_a_system_is_sent_without_its_lambdas() -> None:
-    system = problem_of("pendulum").system()
+    system = problem_of("pendulum").problem().system
     seen = {"height": lambda view: view.position(0)[2]}
     run = ph.simulate(system, step=0.01, steps=5)
     got = pickle.loads(pickle.dumps(run))

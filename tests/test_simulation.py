@@ -126,7 +126,7 @@ def test_a_constant_potential_is_allowed_and_an_empty_batch_is_not() -> None:
 
 
 def test_a_step_that_is_not_solved_keeps_the_samples_so_far() -> None:
-    setup = problem_of("coulomb-wall").setup()
+    setup = problem_of("coulomb-wall").problem()
     with pytest.raises(
         StepError, match=r"imidm failed in step \d+, from t = .* with step 0.5.*iterations.*smaller step"
     ) as e:
@@ -164,7 +164,7 @@ def test_a_batch_is_its_members() -> None:
 
 
 def test_a_batch_names_the_member_that_failed() -> None:
-    setup = problem_of("coulomb-wall").setup()
+    setup = problem_of("coulomb-wall").problem()
     momenta = np.array([[0.01, 0, 0], [2, 2, 2], [0, 0, 0.5]])
     with pytest.raises(StepError, match=r"members \[\[1\]\] of the batch"):
         ph.simulate(setup.body, setup.load, ph.State.of(spatial_momentum=momenta), method="imidm", step=0.5, steps=100)
@@ -235,7 +235,7 @@ def test_progress_appears_when_asked_and_slow(
 @pytest.mark.slow
 def test_round_off_of_ten_million_steps_is_a_random_walk() -> None:
     """SWC1's energy within 1e-12 and without trend: measured 3e-13, rise below 3e-13."""
-    setup = problem_of("free-body").setup()
+    setup = problem_of("free-body").problem()
     run = ph.simulate(setup.body, None, setup.start, method="swc1", step=0.1, steps=10**7, every=10**4)
     change = (run.energy - run.energy[0]) / run.energy[0]
     assert np.abs(change).max() < 1e-12

@@ -19,7 +19,7 @@ import xarray
 
 import polhode as ph
 from polhode.cli.run import names_of
-from polhode.inputs import case_of
+from polhode.inputs import job_of
 from polhode.model import InputError
 from polhode.results import format_csv, store
 from polhode.results.store import SaveError, save
@@ -29,7 +29,7 @@ ENDINGS = [".zarr", ".nc", ".csv"]
 
 @pytest.fixture(scope="module")
 def run() -> Any:
-    return case_of("heavy-top", {"spin": 30.0}).override(until=0.02).run(ph.methods.IMIDM(), 1e-3)
+    return job_of("heavy-top", {"spin": 30.0}).override(until=0.02).run(ph.methods.IMIDM(), 1e-3)
 
 
 def system_like() -> xarray.Dataset:

@@ -17,7 +17,7 @@ from polhode.results.system_plots import SystemPlots
 
 @pytest.fixture(scope="module")
 def disk() -> ph.SystemRun:
-    return ph.simulate(problem_of("rolling-disk").system(r0=-2.0), step=0.01, until=2.0, every=5)
+    return ph.simulate(problem_of("rolling-disk").problem(r0=-2.0).system, step=0.01, until=2.0, every=5)
 
 
 def test_arrays_and_names(disk: ph.SystemRun) -> None:
@@ -37,7 +37,7 @@ def test_arrays_and_names(disk: ph.SystemRun) -> None:
 
 
 def test_how_a_run_is_cut_does_not_matter(disk: ph.SystemRun) -> None:
-    whole = ph.simulate(problem_of("rolling-disk").system(r0=-2.0), step=0.01, steps=200, every=200)
+    whole = ph.simulate(problem_of("rolling-disk").problem(r0=-2.0).system, step=0.01, steps=200, every=200)
     np.testing.assert_array_equal(whole.trajectory.values[-1], disk.trajectory.values[-1])
 
 
@@ -158,7 +158,7 @@ def test_a_start_far_off_is_refused_unless_asked_for(height: float, spin: float,
     ],
 )
 def test_a_wheel_that_falls_flat_is_named(start: dict[str, float], step: float) -> None:
-    system = problem_of("rolling-disk").system(**({"r0": 0.0} | start))
+    system = problem_of("rolling-disk").problem(**({"r0": 0.0} | start)).system
     with pytest.raises(
         ph.StepError, match="rollingdisk disk' comes to where its contact.*the wheel lies flat"
     ) as failure:
@@ -171,7 +171,7 @@ def test_a_wheel_that_falls_flat_is_named(start: dict[str, float], step: float) 
 
 def test_a_wheel_that_whips_round_where_it_is_nearly_flat() -> None:
     """With a little spin it rises again, 0.004 rad from flat, within a step of 0.01: told, and right with 0.001."""
-    system = problem_of("rolling-disk").system(inclination=1.2, q0=0.1, r0=0.1)
+    system = problem_of("rolling-disk").problem(inclination=1.2, q0=0.1, r0=0.1).system
     with pytest.warns(UserWarning, match=r"taken in parts|energy changed") as told:
         ph.simulate(system, step=0.01, until=5.0)
     assert any("energy changed by" in str(w.message) for w in told)
@@ -181,7 +181,7 @@ def test_a_wheel_that_whips_round_where_it_is_nearly_flat() -> None:
 
 
 def test_a_wheel_that_turns_too_far_is_not_called_flat() -> None:
-    system = problem_of("rolling-disk").system(inclination=0.1, r0=-400.0)
+    system = problem_of("rolling-disk").problem(inclination=0.1, r0=-400.0).system
     with pytest.raises(ph.StepError, match="'disk' turns by 4 rad in a step"):
         ph.simulate(system, step=0.01, steps=3)
 

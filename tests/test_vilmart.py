@@ -13,7 +13,7 @@ from pictures import check_figure
 import polhode as ph
 from polhode.algebra import Quaternion, Vec3
 from polhode.methods import PreprocessedDMV, ThreeRotation, method_of
-from polhode.methods.composition import WEIGHTS
+from polhode.model.composition import WEIGHTS
 from polhode.methods.with_potential import SCHEMES
 from polhode.model import InputError
 from polhode.papers.vilmart import growth, round_off_run
@@ -162,13 +162,13 @@ def test_audit_of_a_users_method_from_python_and_the_command_line(
 
 def test_strang_and_nystrom_beat_each_other_by_order() -> None:
     """The heavy top of the paper, one step length: each order is worth its factor."""
-    from polhode.verify.cases import CASES
+    from polhode.verify.trials import TRIALS
 
-    R = CASES[1].reference()[0]
+    R = TRIALS[1].reference()[0]
     errors = [
         np.abs(
             ph.simulate(
-                CASES[1].body, CASES[1].load, CASES[1].start, method=method_of(name), step=0.05, until=2.0
+                TRIALS[1].body, TRIALS[1].load, TRIALS[1].start, method=method_of(name), step=0.05, until=2.0
             ).attitude[-1]
             - R
         ).max()

@@ -18,7 +18,6 @@ _startup.prepare()
 
 _HOME = {
     "NonTwistingBody": "rotation",
-    "SystemRun": "results",
     "RigidBody": "rotation",
     "Potential": "rotation",
     "Torque": "rotation",
@@ -32,9 +31,11 @@ _HOME = {
     "exp": "algebra",
     "log": "algebra",
     "cayley": "algebra",
-    "Method": "methods",
-    "Traits": "methods",
-    "Step": "methods",
+    "Method": "model.method",
+    "Traits": "model.traits",
+    "Step": "model.method",
+    "Problem": "model.problem",
+    "problem": "problems",
     "simulate": "api",
     "StepError": "simulation",
     "Interrupted": "simulation",

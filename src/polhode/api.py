@@ -1,55 +1,51 @@
-"""`simulate`: a body with load and start, or a system; out comes a run."""
+"""`simulate`: a problem, a body with load and start, or a system; out comes a run."""
 
 from __future__ import annotations
 
 import signal
-from typing import Any, overload
+from typing import Any
 
 import jax
+import numpy as np
 
 from polhode._notices import warn
 from polhode._signals import Signals, watched
-from polhode.methods import Method, method_of
-from polhode.model import InputError
-from polhode.model.checks import double_precision
-from polhode.multibody import MultibodyMethod, System, multibody_method_of
-from polhode.results.conserved import grown_energy, lost_energy
+from polhode.model.checks import InputError, double_precision, numbers
+from polhode.model.functions import as_arrays
+from polhode.model.halving import Halving
+from polhode.model.method import Method
+from polhode.model.problem import Problem
+from polhode.model.registry import method_of
+from polhode.multibody import System
+from polhode.results.rerun import recipe_of
 from polhode.results.run import Run
-from polhode.results.system_run import SystemRun
-from polhode.rotation import RigidBody, Start, State
-from polhode.rotation.loads import Load
-from polhode.simulation import Interrupted, Plan, Status, StepError, rotate
-from polhode.simulation.systems import cause_of_failure, move
+from polhode.rotation import RigidBody, Rotation, Start
+from polhode.simulation.driver import FIRST_BLOCK, Plan, Trajectory, integrate
+from polhode.simulation.loop import numbers_in
+from polhode.simulation.status import Interrupted, Status, StepError
+
+_DEFAULTS = {"rotation": "imidm", "system": "three-field"}
+_FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
+_AT_A_TIME = 4096  # samples
 
 
-@overload
 def simulate(
-    body: RigidBody, load: Load | None, start: Start | State, *, step: float,
-    method: str | Method | type[Method] = ..., until: float | None = ..., steps: int | None = ..., every: int = ...,
-    progress: bool | None = ..., recipe: dict[str, Any] | None = ...,
-) -> Run: ...  # fmt: skip
-@overload
-def simulate(
-    body: System, load: None = ..., start: None = ..., *, step: float,
-    method: str | MultibodyMethod = ..., until: float | None = ..., steps: int | None = ..., every: int = ...,
-    progress: bool | None = ..., recipe: dict[str, Any] | None = ...,
-) -> SystemRun: ...  # fmt: skip
-def simulate(
-    body: RigidBody | System,
-    load: Load | None = None,
-    start: Start | State | None = None,
+    what: RigidBody | Rotation | System | Problem,
+    load: Any = None,
+    start: Any = None,
     *,
-    step: float,
-    method: Any = None,
+    step: float | None = None,
+    method: str | Method | type[Method] | None = None,
     until: float | None = None,
     steps: int | None = None,
     every: int = 1,
     progress: bool | None = None,
-    recipe: dict[str, Any] | None = None,
-) -> Run | SystemRun:
-    """Integrate the rotation of `body` under `load` from `start`, or the motion of a system.
+    method_path: str | None = None,
+) -> Run:
+    """Integrate the rotation of a body under a load from a start, the motion of a system, or a problem.
 
-    body      RigidBody; or a multibody.System, which brings its own forces and start
+    what      RigidBody, with its load and start; Rotation(body, load), with a start; System, which brings its own
+              forces and start; or a problem, `ph.problem("bicycle", speed=4.6)`, which brings all
     load      Potential, Torque, a sum of them, or None for free motion
     start     State.of(attitude=..., omega=...) or a State; leading axes are a batch
     method    a name (`polhode methods` lists them), or a Method of your own; "imidm" for a body and
@@ -58,8 +54,7 @@ def simulate(
     until     time to stop at (s); or `steps`, their number
     every     save every so many steps; the last one is saved too
     progress  show a bar when it takes long: True, False, or None for "on a terminal"
-    recipe    what to write into saved files so that the run can be made again; files and
-              built-in problems fill it in
+    method_path  `module:name` where a method that is no class with options can be had again, for saved files
 
     A system that starts a little off its constraints is moved onto them, with a warning; one that starts far off
     is refused, and `multibody.consistent_start` is the way to ask for it.
@@ -68,61 +63,130 @@ def simulate(
     KeyboardInterrupt, once there are steps to keep. The `run` of both holds everything up to there. A handler of
     another's, asyncio's say, is left in place and does what it does. Of the energy of one body that grew though
     nothing drives it there is a warning.
+
+    For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
     double_precision()
-    _outside_of_transformations(body, load, start)
+    _outside_of_transformations(what, load, start)
+    problem = problem_from(what, load, start)
+    if steps is None and until is None:
+        until = problem.until
+    step = problem.step if step is None else step
+    if step is None:
+        raise InputError("step is missing: give the length of a step (s), simulate(..., step=0.01)")
+    plan = Plan.of(step, None if until is None else _length(until, problem.t0), steps, every)
     with watched() as signals:
-        run = _moved(body, load, start, method, Plan.of(step, until, steps, every), progress, recipe, signals)
+        run = _moved(problem, method, plan, progress, method_path, signals)
     status = run.trajectory.status
     failed = _explain(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
     if signals.came is not None:
         raise Interrupted(_stopped(run, signals.came, failed), run, signals.came)
     if failed:
         raise StepError(failed, run)
-    if (wrong := grown_energy(run) if isinstance(run, Run) else lost_energy(run)) is not None:
+    if (wrong := run.energy_gone_wrong()) is not None:
         warn(wrong)
     return run
+
+
+def problem_from(what: Any, load: Any = None, start: Any = None) -> Problem:
+    """Whatever is given to `simulate`, as a problem."""
+    if isinstance(what, Problem):
+        if load is not None or start is not None:
+            raise InputError("a problem brings its own load and start; give simulate(problem, step=...)")
+        return what
+    if isinstance(what, System):
+        if load is not None or start is not None:
+            raise InputError("a System brings its own forces and start; give simulate(system, method=..., step=...)")
+        return Problem(what)
+    if isinstance(what, Rotation):
+        if start is None and load is not None:
+            load, start = None, load  # simulate(rotation, start)
+        if load is not None:
+            raise InputError("a Rotation brings its own load; give simulate(rotation, start, step=...)")
+        return Problem(what, start)
+    if not isinstance(what, RigidBody):
+        raise InputError(
+            f"body must be a RigidBody or a multibody.System; got {what!r}. Example: RigidBody(inertia=(5, 5, 1))"
+        )
+    return Problem(Rotation(what, load), start.on(what) if isinstance(start, Start) else start)
+
+
+def _length(until: Any, t0: float) -> Any:
+    """Of time, from t0 to `until`."""
+    if t0 and not until > t0:
+        raise InputError(f"until must be later than the start, t0 = {t0:g}; got {until!r}")
+    return until - t0 if t0 else until
 
 
 def _outside_of_transformations(*given: Any) -> None:
     if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given)):
         raise InputError(
-            "simulate runs by itself, not inside of jit, vmap or grad; there, call method.step(system, state, t, h) in "
-            "a loop of your own (README: Inside your own JAX program)"
+            "simulate runs by itself, not inside of jit, vmap or grad; there, polhode.flow(system, start, method=..., "
+            "step=..., steps=...) is the same motion as a pure function"
         )
 
 
-def _moved(
-    body: Any, load: Any, start: Any, method: Any, plan: Plan, progress: bool | None, recipe: dict[str, Any] | None,
-    signals: Signals,
-) -> Run | SystemRun:  # fmt: skip
-    if isinstance(body, System):
-        if load is not None or start is not None:
-            raise InputError("a System brings its own forces and start; give simulate(system, method=..., step=...)")
-        moving = multibody_method_of("three-field" if method is None else method)
-        moved = move(body, moving, plan, progress=progress, signals=signals)
-        return SystemRun(body, moving, plan.step, moved, recipe)
-    if not isinstance(body, RigidBody):
-        raise InputError(
-            f"body must be a RigidBody or a multibody.System; got {body!r}. Example: RigidBody(inertia=(5, 5, 1))"
+def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, path: str | None, signals: Signals) -> Run:
+    system, t0 = problem.system, float(problem.t0)
+    chosen = method_of(method or problem.method or _DEFAULTS[system.kind], system.kind)
+    now, state = system.begun(problem.start)
+    chosen.check(now)
+    now.look(state, t0)
+    stepped, axes = (now, None) if getattr(now, "axes", None) is None else (now.principal, now)
+    begun = as_arrays(chosen.begin(stepped, state if axes is None else axes.to_principal(state)))
+    run = Run(system, chosen, plan.step, _only_the_start(begun if axes is None else axes.from_principal(begun)), now)
+    for name in run.judged:
+        numbers(f"the {_words(name)} at the start", run[name][0])
+    trajectory = integrate(
+        chosen,
+        stepped,
+        begun,
+        plan,
+        t0=t0,
+        later=later(begun),
+        first_block=_FIRST_BLOCKS[system.kind],
+        progress=progress,
+        signals=signals,
+    )
+    if axes is not None:
+        _turn_in_place(axes, trajectory.states)
+    recipe = None if problem.content is None else recipe_of(problem.content, chosen, plan, path)
+    run = Run(system, chosen, plan.step, trajectory, now, recipe, t0).judge()
+    if run.halvings and not isinstance(chosen, Halving):
+        warn(
+            f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
+            "a step hardly resolves the motion: take a smaller one"
         )
-    if not (load is None or isinstance(load, Load)):
-        raise InputError(f"load must be a Potential, a Torque, a sum of them, or None; got {load!r}")
-    if not isinstance(start, Start | State):
-        raise InputError(f"start must come from State.of(...); got {start!r}")
-    chosen = method_of("imidm" if method is None else method)
-    state = start.on(body) if isinstance(start, Start) else start
-    trajectory = rotate(body, load, state, chosen, plan, progress=progress, signals=signals)
-    return Run(body=body, load=load, method=chosen, step=plan.step, trajectory=trajectory, recipe=recipe)
+    return run
 
 
-def _explain(run: Run | SystemRun) -> str:
-    failure, h = run.trajectory.failure, run.step
+def _only_the_start(state: Any) -> Trajectory:
+    states = jax.tree.map(lambda x: np.asarray(x)[None], state)
+    return Trajectory(np.zeros(1, int), states, Status.OK, 0.0, 0.0, 0.0)
+
+
+def later(state: Any) -> int:
+    """Numbers a sample takes in a dataset, on the way to it and into a file."""
+    return 4 + int(2.6 * numbers_in(state))
+
+
+def _turn_in_place(system: Any, states: Any) -> None:
+    """Samples in principal axes into the user's body frame, some at a time: a copy of all would double the memory."""
+    count = len(jax.tree.leaves(states)[0])
+    for first in range(0, count, _AT_A_TIME):
+        rows = jax.tree.map(lambda x: x[first : first + _AT_A_TIME], states)  # noqa: B023
+        for place, new in zip(jax.tree.leaves(rows), jax.tree.leaves(system.from_principal(rows)), strict=True):
+            place[...] = new
+
+
+def _explain(run: Run) -> str:
+    failure, h, method = run.trajectory.failure, run.step, run.method
     if "what" in failure:
         return _explain_not_finite(run, failure)
-    where = f"{run.method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
+    where = f"{method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
     members = f" (members {failure['members']} of the batch)" if failure["members"] else ""
-    if isinstance(run, SystemRun) and (cause := cause_of_failure(run)):
+    at = (run.last_state, float(run.t[-1]), h)
+    if cause := run.now.why_failed(*at) or method.why_failed(run.system, *at):
         return f"{where}: {cause}"
     if run.trajectory.status is Status.NOT_FINITE:
         return f"{where}{members}: the new state is not finite. Try a smaller step, or an implicit method"
@@ -132,9 +196,13 @@ def _explain(run: Run | SystemRun) -> str:
     )
 
 
-def _explain_not_finite(run: Run | SystemRun, failure: dict[str, Any]) -> str:
+def _words(name: str) -> str:
+    return f"{name} energy" if name in ("kinetic", "potential") else name
+
+
+def _explain_not_finite(run: Run, failure: dict[str, Any]) -> str:
     """Steps that were solved, through where energy or residuals have no value."""
-    what, members = failure["what"], failure["members"]
+    what, members = _words(failure["what"]), failure["members"]
     where = f"the {what} is {failure['value']} at t = {failure['t']:.6g} (step {failure['step']}"
     where += f"; members {members} of the batch)" if members else ")"
     advice = {
@@ -146,7 +214,7 @@ def _explain_not_finite(run: Run | SystemRun, failure: dict[str, Any]) -> str:
     return f"{run.method.name}: {where}; the samples up to t = {run.t[-1]:.6g} are kept. {why[0].upper()}{why[1:]}"
 
 
-def _stopped(run: Run | SystemRun, signum: int, failed: str | None) -> str:
+def _stopped(run: Run, signum: int, failed: str | None) -> str:
     by = "Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name
     how = f" ({failed})" if failed else ", after the last step" if run.ok else ""
     return (

@@ -19,13 +19,13 @@ _FIRST = """
 import sys, time; began = time.perf_counter()
 import polhode as ph
 from polhode.problems import problem_of
-ph.simulate(problem_of(sys.argv[1]).system(), step=0.01, steps=10)
+ph.simulate(problem_of(sys.argv[1]).problem().system, step=0.01, steps=10)
 print(time.perf_counter() - began)
 """
 
 
 def measure(problem: str = "bicycle", until: float = 20.0, repeats: int = 3) -> list[Row]:
-    system = problem_of(problem).system()
+    system = problem_of(problem).problem().system
     runs = [simulate(system, step=0.01, until=until, every=100) for _ in range(1 + repeats)]
     ours = min(r.trajectory.seconds for r in runs[1:]) / runs[0].steps
     variation = 100 * np.ptp(runs[0].energy) / runs[0].energy[0]

@@ -19,7 +19,7 @@ LARGEST = 1.15  # exponent that still counts as linear: fixed costs of a step lo
 
 def seconds_a_step(bodies: int, steps: int, method: str = "three-field-sparse") -> float:
     """The least of three runs, compilation not counted."""
-    system = problem_of("chain").system(bodies=bodies)
+    system = problem_of("chain").problem(bodies=bodies).system
     runs = [simulate(system, method=method, step=STEP, steps=steps, every=steps) for _ in range(4)]
     return min(run.trajectory.seconds for run in runs[1:]) / steps
 

@@ -15,7 +15,7 @@ TINY = {"steps": {"em": 20, "dla": 20}, "cases": (1,)}
 
 
 def _seconds_a_step(method: str, case: int, count: int) -> float:
-    setup = problem_of(f"nontwisting-{case}").setup()
+    setup = problem_of(f"nontwisting-{case}").problem()
     # Short steps, so that the load of case 3 acts all the time.
     run = [
         simulate(setup.body, setup.load, setup.start, method=method, step=1.0 / count, steps=count, every=count)

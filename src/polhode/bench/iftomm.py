@@ -22,7 +22,7 @@ from polhode.peers import available
 from polhode.peers.runs import Bodies, Cost
 from polhode.problems import problem_of
 from polhode.references import bricard, governor, pendulum, squeezer, windows
-from polhode.results import SystemRun
+from polhode.results import Run
 from polhode.simulation import StepError
 
 SAMPLES = 250  # of a whole run
@@ -104,7 +104,7 @@ def _compare(case: Case, part: float) -> list[Row]:
     steps = round(part * case.until / case.step)
     every = max(1, steps // SAMPLES)
     steps -= steps % every
-    system = problem_of(case.problem).system(**case.parameters)
+    system = problem_of(case.problem).problem(**case.parameters).system
     mechanism = mechanism_of(system)
     times = case.step * every * np.arange(steps // every + 1)
     whole = case.expected(times)
@@ -149,7 +149,7 @@ def energy_of(case: Case, energy: np.ndarray, bodies: Bodies) -> np.ndarray:
     return energy - case.torque * crank
 
 
-def bodies_of(run: SystemRun) -> Bodies:
+def bodies_of(run: Run) -> Bodies:
     R = np.asarray(run.attitude)
     omega = (R @ np.asarray(run.omegas)[..., None])[..., 0]
     return Bodies(np.asarray(run.t), np.asarray(run.positions), np.asarray(run.velocities), R, omega)

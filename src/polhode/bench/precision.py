@@ -28,7 +28,7 @@ def scipy_solution(tolerance: float, until: float) -> np.ndarray:
     """R at the end of the heavy top, as a user of scipy would write it."""
     from scipy.integrate import solve_ivp
 
-    start = problem_of("heavy-top").setup().start
+    start = problem_of("heavy-top").problem().start
 
     def slope(t: float, y: np.ndarray) -> np.ndarray:
         w, x, yy, z, p1, p2, p3 = y
@@ -63,7 +63,7 @@ def measure(
     cases: Sequence[tuple[str, float, float | None]] = CASES,
     tolerances: Sequence[float] = tuple(10.0 ** np.arange(-3, -13, -0.5)),
 ) -> list[Row]:
-    setup = problem_of("heavy-top").setup()
+    setup = problem_of("heavy-top").problem()
     start = setup.start
     exact = reference((5.0, 5.0, 1.0), 20.0, tuple(map(float, start.attitude)), (0.0, 0.0, 50.0), until).attitude
     peers = [(np.abs(scipy_solution(tol, until) - exact).max(), tol) for tol in tolerances]

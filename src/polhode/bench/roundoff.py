@@ -15,7 +15,7 @@ TINY = {"steps": 2000}
 def measure(steps: int = STEPS) -> list[Row]:
     """A random walk of n roundings of 1e-16 reaches 1e-16 √n = 3.5e-13 here; a trend
     would show as a line fitted through the samples that ends well outside of it."""
-    setup = problem_of("free-body").setup()
+    setup = problem_of("free-body").problem()
     rows = []
     for step in (0.1, 0.01):
         run = simulate(setup.body, None, setup.start, method="swc1", step=step, steps=steps, every=steps // 1000)

@@ -26,7 +26,7 @@ TINY = {"problem": "pendulum", "until": 0.1, "names": ("both levels, no work (de
 
 
 def measure(problem: str = "bicycle", until: float = 20.0, names: Iterable[str] = tuple(METHODS)) -> list[Row]:
-    system = problem_of(problem).system()
+    system = problem_of(problem).problem().system
     rows = []
     for name in names:
         try:

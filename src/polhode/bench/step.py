@@ -24,7 +24,7 @@ TINY_OPTION = {"steps": 50, "repeats": 1}
 def nanoseconds(method: str, steps: int = STEPS, repeats: int = REPEATS) -> float:
     """Per step of a run at h = 0.001, compilation not counted: the heavy top, without its weight where the method
     takes no load."""
-    setup = problem_of("heavy-top").setup()
+    setup = problem_of("heavy-top").problem()
     load = None if _free(method) else setup.load
     runs = [
         simulate(setup.body, load, setup.start, method=method, step=0.001, steps=steps, every=steps)

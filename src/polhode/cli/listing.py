@@ -7,18 +7,15 @@ from typing import Any
 
 from polhode.cli.tables import say, show_table
 from polhode.methods import Method, all_methods, method_of
-from polhode.model import InputError
-from polhode.model.checks import closest, unknown
-from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.problems import PROBLEMS, problem_of
 
 
 def show_methods(name: str | None) -> None:
     if name is not None:
-        _show_one(name)
+        _show_method(method_of(name))
         return
     rows = []
-    for method in all_methods().values():
+    for method in all_methods("rotation").values():
         t = method.traits
         rows.append(
             (
@@ -42,30 +39,23 @@ def show_methods(name: str | None) -> None:
     )
     print()
     show_table(
-        ("method for systems of bodies", "order", "what it is"),
-        [(moving.name, f"{moving.order:g}", moving.summary) for moving in multibody_methods().values()],
+        ("method for systems of bodies", "order", "energy", "momentum", "joints", "slip", "what it is"),
+        [
+            (
+                m.name,
+                f"{m.order:g}",
+                m.traits.energy,
+                m.traits.spatial_momentum,
+                m.traits.joints,
+                m.traits.slip,
+                m.summary,
+            )
+            for m in all_methods("system").values()
+        ],
         texts=("what it is",),
-        left=("order",),
+        left=("order", "energy", "momentum", "joints", "slip"),
     )
     say("triple4-, suzuki4-, kahan-li6- and kahan-li8- compose any symmetric one; halving- halves steps that fail.")
-
-
-def _show_one(name: str) -> None:
-    both = (*all_methods(), *multibody_methods())
-    try:
-        moving = multibody_method_of(name)
-    except InputError:
-        try:
-            method = method_of(name)
-        except InputError:
-            if ":" in name or closest(name, both) not in multibody_methods():
-                raise
-            raise unknown("method", name, both) from None
-        _show_method(method)
-        return
-    print(f"{moving.name} ({type(moving).__name__}), order {moving.order:g}, for systems of bodies\n")
-    print(inspect.getdoc(type(moving)))
-    print(f"\nPaper: {moving.paper}")
 
 
 def _show_method(method: Method) -> None:

@@ -17,12 +17,13 @@ from polhode.cli.output import print_json
 from polhode.cli.stopping import NOTHING, stopping, tell
 from polhode.cli.systems import SECONDS, dashes, drift, show_systems
 from polhode.cli.tables import say, show_table
-from polhode.inputs import Case, case_of
+from polhode.inputs import Job, job_of
 from polhode.model import InputError
 from polhode.model.checks import number, shown
+from polhode.results.compare import compare
 from polhode.results.run import Run
+from polhode.results.store import check_ending, check_folder
 from polhode.results.style import exactly
-from polhode.results.system_run import SystemRun
 from polhode.simulation import Interrupted, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -42,9 +43,9 @@ def run_command(
     trust: bool = False,
 ) -> None:
     with _notices():
-        case = case_of(source, _settings(settings), trust=trust)
-    case = case.override(methods, steps, until, every)
-    chosen = case.chosen()
+        job = job_of(source, _settings(settings), trust=trust)
+    job = job.override(methods, steps, until, every)
+    chosen = job.chosen()
     places = [] if out is None else names_of(out, chosen)
     _check_places(places, plot)
     runs: list[Any] = []
@@ -55,7 +56,7 @@ def run_command(
     for i, (method, step) in enumerate(chosen):
         try:
             with _notices():
-                runs.append(case.run(method, step, progress=False if as_json else None))
+                runs.append(job.run(method, step, progress=False if as_json else None))
         except StepError as error:
             runs.append(error.run)
             errors.append(str(error))
@@ -72,14 +73,14 @@ def run_command(
         signals.end(signals.came, NOTHING)
     if plot is not None:
         try:
-            _draw(case, runs, plot)
+            _draw(job, runs, plot)
         except OSError as error:
             errors.append(f"{str(plot)!r} was not drawn: {error.strerror or error}")
             plot = None
     if as_json:
         print_json([run.summary() for run in runs])
     else:
-        _show(case, runs)
+        _show(job, runs)
         for path in (*saved, *([plot] if plot else [])):
             print(f"Written: {path}")
     for message in errors:
@@ -107,8 +108,6 @@ def _settings(texts: list[str]) -> dict[str, Any]:
 def _check_places(places: list[Path], plot: Path | None) -> None:
     """Before a long run, not after it."""
     if places:
-        from polhode.results.store import check_ending
-
         for place in places:
             check_ending(place)
     if plot is not None:
@@ -120,8 +119,6 @@ def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
         raise InputError(f"--plot draws {', '.join(endings)}; got {str(plot)!r}")
     if plot.is_dir():
         raise InputError(f"{str(plot)!r} is a folder; give the name of a picture")
-    from polhode.results.store import check_folder
-
     check_folder(plot)
 
 
@@ -142,7 +139,7 @@ def names_of(out: Path, chosen: list[tuple[Any, float]]) -> list[Path]:
     return names
 
 
-def _save(run: Run | SystemRun, place: Path, saved: list[Path], errors: list[str]) -> None:
+def _save(run: Run, place: Path, saved: list[Path], errors: list[str]) -> None:
     """Where that fails, to the folder for temporary files, as the run would be lost otherwise."""
     try:
         saved.append(run.save(place))
@@ -155,35 +152,29 @@ def _save(run: Run | SystemRun, place: Path, saved: list[Path], errors: list[str
             errors.append(f"{why}; nor among temporary files ({second.__cause__ or second}), so it is lost")
 
 
-def _draw(case: Case, runs: list[Any], plot: Path) -> None:
+def _draw(job: Job, runs: list[Any], plot: Path) -> None:
     """Beside its place, then moved there: a picture that cannot be written leaves the one before."""
     with tempfile.TemporaryDirectory(dir=plot.absolute().parent, prefix=".polhode-") as folder:
         part = Path(folder) / plot.name
-        _drawn(case, runs, part)
+        _drawn(job, runs, part)
         part.replace(plot)
 
 
-def _drawn(case: Case, runs: list[Any], plot: Path) -> None:
+def _drawn(job: Job, runs: list[Any], plot: Path) -> None:
     if plot.suffix == ANIMATION:
-        runs[-1].animate(plot, title=case.name)
+        runs[-1].animate(plot, title=job.name)
     elif len(runs) == 1:
         runs[0].plot(plot)
-    elif isinstance(runs[0], SystemRun):
-        from polhode.results.compare import compare_systems
-
-        compare_systems(runs, case.name, plot)
     else:
-        from polhode.results.compare import compare
-
-        compare(runs, case.name, plot)
+        compare(runs, job.name, plot)
 
 
-def _show(case: Case, runs: list[Any]) -> None:
-    title = f"{case.name}: t = 0 to {runs[0].t[-1]:g} s"
-    if isinstance(runs[0], SystemRun):
+def _show(job: Job, runs: list[Any]) -> None:
+    title = f"{job.name}: t = 0 to {runs[0].t[-1]:g} s"
+    if "gap" in runs[0]:
         show_systems(title, runs)
         return
-    twistless = runs[0].body.twist_axis is not None
+    twistless = "twist_rate" in runs[0]
     kept = ("Π1, Π2 drift", "|w∥| at most") if twistless else ("momentum drift", "vertical drift")
     rows = []
     for run in runs:
@@ -209,10 +200,10 @@ def _show(case: Case, runs: list[Any]) -> None:
 
 
 def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
-    if run.body.twist_axis is not None:
-        turning = f"{np.abs(run.observables['twist_rate'].values).max():.2e}"
+    if "twist_rate" in run:
+        turning = f"{np.abs(run['twist_rate']).max():.2e}"
         return drift(run, "nonholonomic_momentum", s["nonholonomic_momentum"]["drift"]), turning
-    vertical = run.drift(run.spatial_momentum[..., 2])
+    vertical = run.drift(run["vertical_momentum"])
     whole = drift(run, "spatial_momentum", s["spatial_momentum"]["drift"])
     return whole, drift(run, "vertical_momentum", vertical)
 

@@ -1,5 +1,5 @@
 """Input files and what they describe."""
 
-from polhode.inputs.case import Case, case_of
+from polhode.inputs.job import Job, job_of
 
-__all__ = ["Case", "case_of"]
+__all__ = ["Job", "job_of"]

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from polhode._notices import warn
-from polhode.methods.described import made
-from polhode.methods.imported import imported
 from polhode.model import InputError
+from polhode.model.described import made
+from polhode.model.imported import imported
+from polhode.results.dataset import WITHOUT_CHECKSUMS
 from polhode.results.rerun import differences
+from polhode.results.store import load
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,6 @@ class SavedMethod:
 
 def read_recipe(path: Path, *, trust: bool) -> tuple[dict[str, Any], SavedMethod | None]:
     """The input of the run, and its method. A notice if this machine is not the one it was made on."""
-    from polhode.results.dataset import FORMAT
-    from polhode.results.store import load
-
     source, attributes = str(path), load(path).attrs
     recipe = _parsed(source, attributes)
     run = recipe.get("run")
@@ -58,7 +57,7 @@ def read_recipe(path: Path, *, trust: bool) -> tuple[dict[str, Any], SavedMethod
         return recipe, None
     if not isinstance(data, str | dict):
         raise InputError(f"{source}: the recipe is spoilt: its method is {data!r:.80}")
-    before = None if attributes["format"] == FORMAT else str(attributes.get("method_options"))
+    before = None if attributes["format"] != WITHOUT_CHECKSUMS else str(attributes.get("method_options"))
     return recipe, SavedMethod(source, data, before, trust)
 
 

@@ -30,6 +30,11 @@ class DirectorState(State):
 
     rates: Mat3  # Rᵀ(ḋ1 ḋ2 ḋ3); skew(Ω) if tangent
 
+    def kinetic(self, system: Rotation) -> Scalar:
+        """½ ḋ_i J^{ij} ḋ_j, all of it: what the method conserves."""
+        W, E = self.rates, euler_inertia(system)
+        return 0.5 * (E.x * W.column(0).norm2() + E.y * W.column(1).norm2() + E.z * W.column(2).norm2())
+
 
 def axial(A: Mat3) -> Vec3:
     """The vector of the skew matrix A - Aᵀ."""
@@ -106,11 +111,6 @@ class EM(Implicit):
         if isinstance(state, DirectorState):
             return state
         return DirectorState(state.attitude, state.momentum, system.omega(state.momentum).skew())
-
-    def kinetic_energy(self, system: Rotation, state: State) -> Scalar:
-        """½ ḋ_i J^{ij} ḋ_j, all of it: what the method conserves."""
-        W, E = self.begin(system, state).rates, euler_inertia(system)
-        return 0.5 * (E.x * W.column(0).norm2() + E.y * W.column(1).norm2() + E.z * W.column(2).norm2())
 
     def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         now = self.begin(system, state)

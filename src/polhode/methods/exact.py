@@ -14,7 +14,7 @@ from polhode.algebra import Scalar, exp
 from polhode.methods.base import Method, Step, Traits
 from polhode.model import InputError
 from polhode.model.checks import double_precision, numbers
-from polhode.rotation import RigidBody, Rotation, Start, State, from_principal, to_principal
+from polhode.rotation import RigidBody, Rotation, Start, State
 from polhode.rotation.free_motion import free_motion
 
 PAPER = "Jacobi (1850); Vilmart, Rigid body dynamics (2013), Alg. 1; Celledoni et al. (2008)"
@@ -59,10 +59,11 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     if not isinstance(start, Start | State):
         raise InputError(f"start must come from State.of(...); got {start!r}")
     times = jnp.asarray(t, dtype=float) if isinstance(t, jax.core.Tracer) else numbers("t", t)
-    state = to_principal(body, start.on(body) if isinstance(start, Start) else start)
+    whose = Rotation(body)
+    state = whose.to_principal(start.on(body) if isinstance(start, Start) else start)
     batch = jnp.shape(state.momentum.x)
     times = times.reshape(times.shape + (1,) * len(batch))
-    system = Rotation(body).principal
+    system = whose.principal
     traced = any(isinstance(x, jax.core.Tracer) for x in (times, *jax.tree.leaves(state)))
     unit = 1.0 if traced else _unit(system, state)
     if not traced:
@@ -73,7 +74,7 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
         moved = _untwisted(system, state, jnp.asarray(times), unit, traced)
     else:
         moved = _motion(body.moments, state, jnp.asarray(times))
-    moved = from_principal(body, State(moved.attitude, moved.momentum * unit))
+    moved = whose.from_principal(State(moved.attitude, moved.momentum * unit))
     return moved if traced else jax.device_get(moved)
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from math import sqrt
 
 from polhode.algebra import Scalar, Vec3, dexp_right, dexp_right_inverse, exp
-from polhode.methods.base import ANGLE_FLOOR, Conserved, Implicit, Step, Traits
+from polhode.methods.base import ANGLE_FLOOR, Implicit, Step, Traits
 from polhode.methods.krysl import rate
 from polhode.model import InputError
+from polhode.model.traits import Conserved
 from polhode.rotation import Rotation, State
 from polhode.solve import FixedPoint, Newton, Report
 

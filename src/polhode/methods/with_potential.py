@@ -6,17 +6,17 @@ may depend on attitude and time; a torque of time is taken at the time reached s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from polhode.algebra import Scalar, Vec3
-from polhode.methods.base import Method, Step, Traits
 from polhode.methods.exact import Exact
+from polhode.model.composition import in_turn
+from polhode.model.method import Method, Step
+from polhode.model.traits import Traits
 from polhode.rotation import Rotation, State
 from polhode.solve import Report
 
@@ -127,18 +127,6 @@ class Split(Method):
         state, report, t = in_turn(stage, (state, Report.explicit(), t), rows)
         kick = (last.kick * h) * system.torque(t, state.attitude, _REST)
         return Step(State(state.attitude, state.momentum + kick), report)
-
-
-def in_turn(stage: Callable[[Any, Any], Any], start: Any, rows: list[Any]) -> Any:
-    """`stage` applied for one row of coefficients after the other: unrolled if few, else a
-    loop, whose body is compiled once."""
-    if len(rows) <= 2:
-        for row in rows:
-            start = stage(start, row)
-        return start
-    shape = jnp.shape(start[0].momentum.x)
-    start = jax.tree.map(lambda x: jnp.broadcast_to(x, jnp.shape(x) or shape), start)
-    return lax.scan(lambda now, row: (stage(now, row), None), start, jnp.asarray(rows))[0]
 
 
 def bracket_torque(system: Rotation, t: Scalar, state: State) -> Vec3:

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode._programs import Traced
 from polhode.algebra.reals import reals
 from polhode.model.checks import InputError, nearest, shown
 
@@ -77,3 +78,22 @@ def failures_named(what: str, given: str) -> Iterator[None]:
             f"the function of {what} failed: {type(error).__name__}{': ' if said else ''}{said.rstrip('.')}. It is "
             f"{given}: use jax.numpy, not numpy or math, and jax.numpy.where instead of `if`"
         ) from error
+
+
+def as_arrays(tree: Any) -> Any:
+    """Numbers as float64 arrays, switches as 0 and 1; an error names what is no number, a parameter of a load say.
+    What users' functions captured stays as it is, indices too."""
+
+    def known(x: Any) -> bool:
+        return isinstance(x, Traced)
+
+    def floats(path: Any, x: Any) -> Any:
+        if known(x):
+            return x
+        try:
+            return as_float(x)
+        except (TypeError, ValueError) as error:
+            place = jax.tree_util.keystr(path[:1]).lstrip(".")  # load, attitude, masses, forces, ...
+            raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
+
+    return jax.tree_util.tree_map_with_path(floats, tree, is_leaf=known)

@@ -1,7 +1,10 @@
 """Rigid bodies that move together: joints, rolling, forces, and steps that keep them true."""
 
 from polhode.drawing import shapes
-from polhode.multibody.catalogue import multibody_method_of, multibody_methods
+from polhode.model.composition import Composition as Composed
+from polhode.model.halving import Halving
+from polhode.model.method import Step
+from polhode.model.pytree import Static, tree
 from polhode.multibody.describe.bodies import GROUND, Body
 from polhode.multibody.describe.constraints import Constraint, Holonomic, Nonholonomic
 from polhode.multibody.describe.forces import Applied, Damper, Force, Gravity, Potential, Spring, Torque
@@ -9,15 +12,13 @@ from polhode.multibody.describe.joints import Ball, Cylindrical, Distance, Fixed
 from polhode.multibody.describe.rolling import KnifeEdge, RollingDisk, RollingSphere, SphereOnCylinder
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import View
-from polhode.multibody.step.composed import Composed
-from polhode.multibody.step.halving import Halving
-from polhode.multibody.step.invariants import angular_momentum, energy, linear_momentum, residuals
+from polhode.multibody.rows.invariants import angular_momentum, energy, linear_momentum, residuals
+from polhode.multibody.start.consistent import Correction, consistent_start
+from polhode.multibody.step import registry as _registry  # noqa: F401 (registers its methods)
+from polhode.multibody.step.base import MultibodyMethod
 from polhode.multibody.step.ladder import Ladder
 from polhode.multibody.step.least_norm import LeastNorm
-from polhode.multibody.step.method import Method as MultibodyMethod
-from polhode.multibody.step.method import Step
 from polhode.multibody.step.mm_dae import MMDAE
-from polhode.multibody.step.start import Correction, consistent_start
 from polhode.multibody.step.three_field import ThreeField
 from polhode.multibody.step.three_field_literal import ThreeFieldLiteral
 from polhode.multibody.step.three_field_sparse import ThreeFieldSparse
@@ -58,6 +59,7 @@ __all__ = [
     "SphereOnCylinder",
     "Spring",
     "State",
+    "Static",
     "Step",
     "System",
     "ThreeField",
@@ -70,8 +72,7 @@ __all__ = [
     "consistent_start",
     "energy",
     "linear_momentum",
-    "multibody_method_of",
-    "multibody_methods",
     "residuals",
     "shapes",
+    "tree",
 ]

@@ -6,59 +6,44 @@ names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in bod
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import compress
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._programs import is_from, same_everywhere, stored
+from polhode._notices import warn
+from polhode._programs import same_everywhere, stored
 from polhode.drawing.shapes import Plane
 from polhode.model.checks import InputError, double_precision, positive
+from polhode.model.functions import as_arrays
 from polhode.model.pytree import Code, Static, tree
-from polhode.multibody.describe.affine import check_class
-from polhode.multibody.describe.bodies import GROUND, Body
+from polhode.model.quantity import Quantity
+from polhode.multibody.describe.bodies import Body
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.forces import Applied
+from polhode.multibody.describe.forces import Applied, Potential
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import OfView, View, bodies_used, frame_of
-from polhode.multibody.rows import ties
-from polhode.multibody.rows.internal import acts_within, anchors
+from polhode.multibody.quantities import OF_SYSTEMS, observed
+from polhode.multibody.rows import assembly
+from polhode.multibody.rows.floating import acts_within, anchors, parts_of
+from polhode.multibody.rows.gathered import Group, gathered
 from polhode.multibody.rows.rank import dependent, weighted
 from polhode.multibody.rows.row_blocks import blocks_of, matrix_of
+from polhode.multibody.start.consistent import consistent_start
+from polhode.multibody.start.nearness import is_round_off, too_far
 
 TOLERANCE = 1e-8  # of constraints that follow from others
+_FLAT = 0.05  # rad: a wheel this near to flat, or so at the end of the step that failed, is why it failed
+_ROUND_OFF = 1e-12
 
 _KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}
 
 Observed = Callable[[View], Any] | tuple[Callable[[View], Any], str]  # a function of a view, or with its unit
-
-
-@tree
-class Group:
-    """Constraints of one kind: `kind` with each number stacked, the bodies and rows of each."""
-
-    kind: Constraint
-    bodies: Static[tuple[tuple[int, ...], ...]]  # of each constraint, in the order of kind.bodies
-    first: Static[tuple[int, ...]]  # row of each constraint
-    anchors: Static[bool]  # they hold their bodies to the ground, or make them roll
-
-    @property
-    def rows(self) -> int:
-        return self.kind.holonomic + self.kind.nonholonomic
-
-    def traced(self, names: Sequence[str]) -> Group:
-        """With users' functions as they are now."""
-        one = jax.tree.map(lambda x: x[0], self.kind)
-        known = one.traced(names)  # a function stands in a group of its own
-        if not is_from(type(one), "polhode"):
-            check_class(one)
-        return self if known is one else replace(self, kind=jax.tree.map(lambda x: x[None], known))
 
 
 @tree
@@ -86,6 +71,8 @@ class System:
     follow. `ground` and `up` are for pictures only. `tolerance`: constraints that come this near to following from
     others (relative, in the metric of kinetic energy), as those of a loop whose axes are not quite parallel, are
     taken to follow from them, and may disagree by as much (of a length, or rad)."""
+
+    kind: ClassVar[str] = "system"
 
     names: Static[tuple[str, ...]]
     masses: Any  # (N,) kg
@@ -127,7 +114,7 @@ class System:
         bound = [c.bind(named) for c in _each("constraints", constraints, Constraint)]
         held = [anchors(c, start[[list(named).index(b) for b in c.bodies]]) for c in bound]
         bound = _turning(bound, held, tied, tuple(named))
-        labels, holonomic, groups = _gather(bound, held, tuple(named))
+        labels, holonomic, groups = gathered(bound, held, tuple(named))
         _check_mapping("observable", observables)
         watched = {name: _with_unit(name, given) for name, given in (observables or {}).items()}
         _check_functions("observable", {name: fn for name, (fn, _) in watched.items()}, (), tuple(named))
@@ -180,8 +167,8 @@ class System:
         """With other values of these fields, unchecked: for derivatives, `system.replaced(masses=masses)`."""
         made = copy(self)
         for name, value in changes.items():
-            if name not in self.__dataclass_fields__:
-                raise InputError(f"a system has no field {name!r}; it has {', '.join(self.__dataclass_fields__)}")
+            if name not in (known := [f.name for f in fields(self)]):
+                raise InputError(f"a system has no field {name!r}; it has {', '.join(known)}")
             object.__setattr__(made, name, value)
         return made
 
@@ -207,6 +194,81 @@ class System:
     def seen(self, q: tuple[Any, Any], u: Any, t: Any) -> View:
         """The same of positions and rotations, and of velocities (N, 6)."""
         return View(self.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t, numbered=True)
+
+    # What is asked of every system, see `model.system`.
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        return (*OF_SYSTEMS, *observed(tuple(name for name, _ in self.observables), self.observable_units))
+
+    def begun(self, start: Any) -> tuple[System, State]:
+        """From the start its bodies give, which may be a little off its constraints, unless another is given."""
+        system = self if start is None else self.replaced(start=start)
+        state, correction = consistent_start(system)
+        if not is_round_off(system, correction):
+            if (why := too_far(system, correction)) is not None:
+                raise InputError(why)
+            warn(f"the start was made consistent with its constraints: {correction}")
+        return as_arrays(system.bare(observed=True)), as_arrays(state)
+
+    def fits(self, method: Any) -> None:
+        pass
+
+    def look(self, state: State, t0: float) -> None:
+        pass
+
+    def fastest(self, state: State) -> Any:
+        return jnp.sqrt(jnp.max(jnp.sum(state.omegas**2, axis=-1)))
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        return {"body": self.names, "row": self.row_names, "point": tuple(name for name, _ in self.traces)}
+
+    def describe(self) -> dict[str, Any]:
+        return {"up": self.up, "masses": np.asarray(self.masses).tolist()}
+
+    def conserved(self, states: State, t: np.ndarray) -> tuple[str, ...]:
+        """Energy, where every force has one that does not depend on time, and no constraint moves by itself."""
+        if not all(force.conservative for force in self.forces):
+            return ()
+        timed = any(isinstance(force, Potential) for force in self.forces)
+        if not timed and not any(group.kind.rheonomic for group in self.groups):
+            return ("energy",)
+        found = _moves(self.replaced(observables=(), traces=()), t, states.positions, np.asarray(states.rotations))
+        return ("energy",) if np.abs(np.asarray(found)).max(initial=0.0) < _ROUND_OFF else ()
+
+    def why_failed(self, state: State, t: float, h: float) -> str | None:
+        """A wheel that falls flat is looked for first: the flatter it lies, the faster its contact runs around it, so
+        that it may turn by π in a step as well."""
+        u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
+        for name, nearness, rate in assembly.singularities(self, (jnp.asarray(state.positions), state.rotations), u):
+            if min(nearness, nearness + rate * h) < _FLAT:
+                return (
+                    f"{name!r} comes to where its contact has no meaning: the axis of the wheel is {nearness:.2g} rad "
+                    "from the normal of the plane, so the wheel lies flat. The motion up to there is kept; for a wheel "
+                    "that spins and only comes near to flat, take a smaller step"
+                )
+        turned = np.linalg.norm(np.asarray(state.omegas), axis=-1) * h
+        if turned.max() > 0.9 * np.pi:
+            name = self.names[int(turned.argmax())]
+            return (
+                f"{name!r} turns by {turned.max():.3g} rad in a step, and a step can turn a body by less than π; take "
+                f"a step below {h * np.pi / turned.max() / 2:.2g}"
+            )
+        return None
+
+
+@stored(briefly=True)
+def _moves(system: System, t: Any, r: Any, R: Any) -> Any:
+    """∂U/∂t of each potential, and ψ at rest of each row, at each sample: what does work by itself."""
+    potentials = [force for force in system.forces if isinstance(force, Potential)]
+
+    def of_one(t: Any, r: Any, R: Any) -> Any:
+        view = lambda t: system.seen((r, R), jnp.zeros((system.size, 6)), t)  # noqa: E731
+        rates = [jax.grad(lambda t, force=force: force.energy(view(t)))(t) for force in potentials]
+        return jnp.concatenate([jnp.array(rates), assembly.drift(system, (r, R), t)])
+
+    return jax.vmap(of_one)(t, r, R)
 
 
 def _redundant(system: System) -> tuple[int, ...]:
@@ -293,55 +355,6 @@ def _turning(
     bodies that forces tie together."""
     number = {name: i for i, name in enumerate(names)}
     rows = [([number[b] for b in c.bodies], anchored) for c, anchored in zip(constraints, held, strict=True)]
-    _, afloat = ties.parts(len(names), rows, [[number[b] for b in bodies] for bodies in tied])
+    _, afloat = parts_of(len(names), rows, [[number[b] for b in bodies] for bodies in tied])
     floats = np.any(afloat, axis=0) if afloat else np.zeros(len(names), dtype=bool)
     return [c.floating() if floats[b[0]] else c for c, (b, _) in zip(constraints, rows, strict=True)]
-
-
-def _gather(
-    constraints: list[Constraint], held: list[bool], names: tuple[str, ...]
-) -> tuple[Any, Any, tuple[Group, ...]]:
-    labels: list[str] = []
-    holonomic: list[bool] = []
-    kinds: dict[Any, list[tuple[Constraint, int]]] = {}
-    for c, anchored in zip(constraints, held, strict=True):
-        kinds.setdefault((_kind(c), anchored), []).append((c, len(labels)))
-        labels += c.labels
-        holonomic += [True] * c.holonomic + [False] * c.nonholonomic
-    repeated = sorted(label for label, count in Counter(labels).items() if count > 1)
-    if repeated:
-        raise InputError(f"constraints need names of their own (name=...); more than one row is called {repeated[0]!r}")
-    groups = []
-    number = {name: i for i, name in enumerate(names)}
-    for (_, anchored), members in kinds.items():
-        leaves = [jax.tree.leaves(c) for c, _ in members]
-        stacked = [np.stack([np.asarray(x, dtype=float) for x in column]) for column in zip(*leaves, strict=True)]
-        kind = jax.tree.unflatten(jax.tree.structure(members[0][0]), stacked)
-        bodies = tuple(tuple(number[body] for body in c.bodies) for c, _ in members)
-        groups.append(Group(kind, bodies, tuple(first for _, first in members), anchored))
-    return tuple(labels), tuple(holonomic), tuple(groups)
-
-
-def _kind(c: Constraint) -> Any:
-    """Two constraints with the same kind differ in numbers, names and bodies only: those that their fields a, b and
-    body name. A function asks for bodies by their names, so it has a kind of its own."""
-    tree: Any = jax.tree.structure(c)
-    if tree.node_data() is None:
-        raise InputError(
-            f"constraint {c.name!r} is of the class {type(c).__name__}, which JAX cannot take apart; decorate the "
-            "class with polhode.model.pytree.tree"
-        )
-    if any(callable(x) for x in tree.node_data()[1]):
-        return (type(c), c.name)
-    place = {GROUND: -1} | {name: i for i, name in enumerate(c.bodies)}
-    named = {field: getattr(c, field, None) for field in _BODIES}
-    alike = {field: f"body {place[n]}" for field, n in named.items() if isinstance(n, str) and n in place}
-    if is_from(type(c), "polhode"):  # a class of the user's may make something of its name
-        alike["name"] = ""
-    unnamed = copy(c)
-    for field, value in alike.items():
-        object.__setattr__(unnamed, field, value)
-    return (type(c), jax.tree.structure(unnamed), tuple(np.shape(x) for x in jax.tree.leaves(c)))
-
-
-_BODIES = ("a", "b", "body")  # fields in which constraints name a body

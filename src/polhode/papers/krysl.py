@@ -15,7 +15,7 @@ from polhode.api import simulate
 from polhode.methods import method_of
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.reference import Reference, reference
-from polhode.problems import Problem, problem_of
+from polhode.problems import BuiltIn, problem_of
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, MARKERS, house_style
 from polhode.rotation import Rotation, State
@@ -41,9 +41,9 @@ class Convergence:
         return float(np.log2(errors[-2] / errors[-1]))
 
 
-def converge(problem: Problem, longest: int, levels: int) -> Convergence:
+def converge(problem: BuiltIn, longest: int, levels: int) -> Convergence:
     """From `longest` steps in the whole interval, doubled `levels` - 1 times."""
-    setup, values = problem.setup(), problem.filled({})
+    setup, values = problem.problem(), problem.filled({})
     start = setup.start.on(setup.body)
     omega = Rotation(setup.body).omega(start.momentum)
     exact = reference(
@@ -197,7 +197,7 @@ def fast_top_checks(c: Convergence) -> list[Check]:
 
 def poisson_defect(name: str, h: float) -> float:
     """How far one free step is from a Poisson map of Π: ‖J skew(Π) Jᵀ - skew(Π₁)‖, J = ∂Π₁/∂Π."""
-    setup = problem_of("free-body").setup()
+    setup = problem_of("free-body").problem()
     system = Rotation(setup.body)
     start = jax.tree.map(jnp.asarray, setup.start.on(setup.body))
     method = method_of(name)
@@ -212,7 +212,7 @@ def poisson_defect(name: str, h: float) -> float:
 
 def section_three_checks() -> list[Check]:
     defects = [poisson_defect("imidm", h) for h in (0.2, 0.1)]
-    setup = problem_of("free-body").setup()
+    setup = problem_of("free-body").problem()
     kinetic = {
         name: simulate(setup.body, None, setup.start, method=name, step=0.1, steps=20_000, every=10)
         for name in ("imid", "imidm", "trapm")
@@ -262,7 +262,7 @@ def section_three_checks() -> list[Check]:
 
 def wall_run(name: str, sign: float, step: float, count: int = 40_000) -> Run:
     """The run, or as much of it as the method could solve."""
-    setup = problem_of("coulomb-wall").setup(sign=sign)
+    setup = problem_of("coulomb-wall").problem(sign=sign)
     try:
         return simulate(setup.body, setup.load, setup.start, method=name, step=step, steps=count)
     except StepError as error:

@@ -21,7 +21,7 @@ SECONDS = (1, 2, 3, 4, 5)
 
 
 def run_case(case: int, method: str, **parameters: Any) -> Run:
-    setup = problem_of(f"nontwisting-{case}").setup(**parameters)
+    setup = problem_of(f"nontwisting-{case}").problem(**parameters)
     return simulate(setup.body, setup.load, setup.start, method=method, step=STEP, steps=1000)
 
 

@@ -109,7 +109,7 @@ def _initial_twist() -> tuple[Check, PaperFigure]:
 
 
 def _million() -> tuple[Check, PaperFigure]:
-    setup = problem_of("nontwisting-1").setup()
+    setup = problem_of("nontwisting-1").problem()
     run = simulate(setup.body, None, setup.start, method="em", step=0.005, steps=10**6, every=1000)
     K, Pi = run.energy / run.energy[0] - 1, run.state.momentum.array[:, :2]
     change = (Pi - Pi[0]) / np.linalg.norm(Pi[0])

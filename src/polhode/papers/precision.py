@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from polhode.methods import Method, method_of
-from polhode.problems import Setup
+from polhode.problems import Problem
 from polhode.results.style import COLOURS, MARKERS, house_style
 from polhode.rotation import Rotation
 from polhode.simulation.loop import run_block
@@ -27,7 +27,7 @@ class Work:
     errors: np.ndarray
 
 
-def measure(method: Method, setup: Setup, until: float, exact: np.ndarray, least: int, most: int) -> Work:
+def measure(method: Method, setup: Problem, until: float, exact: np.ndarray, least: int, most: int) -> Work:
     """From `least` steps on, doubled until the error is at round-off."""
     arrays = lambda tree: jax.tree.map(lambda x: np.asarray(x, dtype=float), tree)  # noqa: E731
     system, state = arrays(Rotation(setup.body, setup.load)), arrays(setup.start.on(setup.body))
@@ -62,7 +62,7 @@ def _timed(run: Callable[[], Any]) -> float:
 
 
 def measure_all(
-    names: Iterable[str], setup: Setup, until: float, exact: np.ndarray, least: int, most: int
+    names: Iterable[str], setup: Problem, until: float, exact: np.ndarray, least: int, most: int
 ) -> dict[str, Work]:
     return {name: measure(method_of(name), setup, until, exact, least, most) for name in names}
 

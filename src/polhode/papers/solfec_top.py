@@ -19,7 +19,7 @@ STEPS = (0.001, 0.003, 0.009)
 
 
 def run_scheme(name: str, step: float) -> Run:
-    setup = problem_of("heavy-top").setup()
+    setup = problem_of("heavy-top").problem()
     return simulate(setup.body, setup.load, setup.start, method=name, step=step, steps=int(10 / step + 1e-9))
 
 
@@ -49,7 +49,7 @@ def trend(run: Run) -> float:
 
 def attitude_order(name: str) -> float:
     problem = problem_of("heavy-top")
-    setup = problem.setup()
+    setup = problem.problem()
     start = setup.start.on(setup.body)
     exact = reference((5.0, 5.0, 1.0), 20.0, tuple(map(float, start.attitude)), (0.0, 0.0, 50.0), 1.0)
     errors = []

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from polhode.multibody.step.start import consistent_start
+from polhode.multibody.start.consistent import consistent_start
 from polhode.papers.base import Check
 from polhode.papers.three_field_runs import METHODS, STEP
 from polhode.problems import problem_of
@@ -37,7 +37,7 @@ def _after() -> Any:
     """The first step of the disk of Fig. 6, of what is added to μ and of the step."""
     tilt, method = float(np.deg2rad(20.0)), METHODS["as written"]
     spin = float(steady_spin(RollingDisk(), tilt, 1.0))
-    system = problem_of("rolling-disk").system(inclination=tilt, q0=1.0, r0=spin)
+    system = problem_of("rolling-disk").problem(inclination=tilt, q0=1.0, r0=spin).system
     start, _ = consistent_start(system)
 
     def after(constant: float, h: float) -> Any:

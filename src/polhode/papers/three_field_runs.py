@@ -13,7 +13,7 @@ from polhode.api import simulate
 from polhode.multibody import MMDAE, System, ThreeField, ThreeFieldLiteral
 from polhode.papers.base import Check, agreeing_digits
 from polhode.problems import problem_of
-from polhode.results.system_run import SystemRun
+from polhode.results.run import Run
 from polhode.simulation import StepError
 from polhode.solve.dense_newton import DenseNewton
 
@@ -77,7 +77,7 @@ class Track(NamedTuple):
         return f"p_E {self.variation:.0e} %, gap {self.gap.max():.0e} m, slip {self.slip.max():.0e} m/s{stopped}"
 
 
-def run(problem: str, method: str = NEW, *, until: float, step: float = STEP, **parameters: float) -> SystemRun:
+def run(problem: str, method: str = NEW, *, until: float, step: float = STEP, **parameters: float) -> Run:
     """A run; what there is of it where a step fails."""
     try:
         return simulate(_system(problem, **parameters), method=METHODS[method], step=step, until=until)
@@ -87,7 +87,7 @@ def run(problem: str, method: str = NEW, *, until: float, step: float = STEP, **
 
 def _system(problem: str, **parameters: float) -> System:
     """The numbers of this start in the first system of its problem: compiled once, since nothing else differs."""
-    system = problem_of(problem).system(**parameters)
+    system = problem_of(problem).problem(**parameters).system
     first = _first(problem)
     if system.redundant != first.redundant:
         return system
@@ -96,14 +96,14 @@ def _system(problem: str, **parameters: float) -> System:
 
 @cache
 def _first(problem: str) -> System:
-    return problem_of(problem).system()
+    return problem_of(problem).problem().system
 
 
 def track(problem: str, method: str = NEW, **options: float) -> Track:
     return track_of(run(problem, method, **options), method)
 
 
-def track_of(motion: SystemRun, label: str) -> Track:
+def track_of(motion: Run, label: str) -> Track:
     values = {name: seen.values for name, seen in motion.observables.items()}
     if "contact" in motion.traces:
         values |= dict(zip("xy", motion.traces["contact"].T, strict=False))

@@ -13,6 +13,7 @@ import numpy as np
 from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.methods import Exact, method_of
+from polhode.model.problem import Problem
 from polhode.papers import precision
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.reference import reference
@@ -24,13 +25,12 @@ from polhode.papers.vilmart_table import (
     printed_table,
 )
 from polhode.problems import problem_of
-from polhode.problems.base import Setup
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, house_style
 from polhode.rotation import Potential, RigidBody, Rotation, State
 from polhode.verify import audit
-from polhode.verify.cases import CASES
 from polhode.verify.order import converge
+from polhode.verify.trials import TRIALS
 
 TABLE_2 = {  # method: (row of the paper, order, Qy, C, H, Poisson, symplectic) as printed
     "exact": ("Jacobi's analytic solution (Alg. 1)", "exact", True, True, True, True, True),
@@ -78,7 +78,7 @@ def table_2() -> list[Check]:
 
 
 def one_step_difference(a: str, b: str, loaded: bool) -> float:
-    case = CASES[1] if loaded else CASES[0]
+    case = TRIALS[1] if loaded else TRIALS[0]
     system = Rotation(case.body, case.load)
     start = jax.tree.map(jnp.asarray, case.start.on(case.body))
     ends = [jax.jit(method_of(name).step)(system, start, 0.0, 0.1).state for name in (a, b)]
@@ -86,12 +86,11 @@ def one_step_difference(a: str, b: str, loaded: bool) -> float:
     return float(turned.vector.norm() + (ends[0].momentum - ends[1].momentum).norm())
 
 
-def heavy_top_setup() -> Setup:
+def heavy_top_setup() -> Problem:
     """Example 1 with the body of Fig. 1: asymmetric, U = Q33."""
     body = RigidBody((0.376, 0.627, 1.0))
-    return Setup(
-        body,
-        Potential(_height),
+    return Problem(
+        Rotation(body, Potential(_height)),
         State.of(attitude=exp((0.4, -0.2, 0.3)), momentum=(0.3, 0.6, -0.8)),
     )
 
@@ -101,7 +100,7 @@ def _height(R: Any) -> Any:
 
 
 def algorithm_checks() -> list[Check]:
-    free, top = CASES[0], CASES[1]
+    free, top = TRIALS[0], TRIALS[1]
     pairs = {
         False: one_step_difference("rattle", "strang-dmv", False),
         True: one_step_difference("rattle", "strang-dmv", True),
@@ -109,7 +108,7 @@ def algorithm_checks() -> list[Check]:
     printed_split = converge(PrintedThreeRotation(), free)
     printed_4 = converge(PrintedAlgorithm4(high_order=8), free)
     nystrom = converge(method_of("nystrom4-exact"), top).order
-    printed_nystrom = converge(PrintedNystrom(), CASES[1]).order
+    printed_nystrom = converge(PrintedNystrom(), TRIALS[1]).order
     return [
         Check(
             "(11), (12)",
@@ -153,7 +152,7 @@ def algorithm_checks() -> list[Check]:
 
 
 def figure_1() -> tuple[Check, PaperFigure]:
-    setup = problem_of("book").setup()
+    setup = problem_of("book").problem()
     run = simulate(setup.body, None, setup.start, method="dmv10", step=0.01, until=40.0)
     exact = simulate(setup.body, None, setup.start, method=Exact(), step=40.0, steps=1)
     error = float(np.abs(run.attitude[-1] - exact.attitude[-1]).max())
@@ -193,7 +192,7 @@ LOADED = (
 
 
 def work_precision() -> tuple[list[Check], PaperFigure]:
-    free, top = problem_of("book").setup(), heavy_top_setup()
+    free, top = problem_of("book").problem(), heavy_top_setup()
     exact_free = simulate(free.body, None, free.start, method=Exact(), step=40.0, steps=1).attitude[-1]
     start = top.start.on(top.body)
     omega = Rotation(top.body).omega(start.momentum)
@@ -239,7 +238,7 @@ def growth(values: np.ndarray) -> float:
 
 
 def round_off_run(steps: int = ROUND_OFF_STEPS) -> Run:
-    setup = problem_of("book").setup()
+    setup = problem_of("book").problem()
     return simulate(
         setup.body, None, setup.start, method="dmv10", step=0.01, steps=steps, every=steps // 2000, progress=False
     )

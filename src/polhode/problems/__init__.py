@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from polhode.model.checks import unknown
-from polhode.problems.base import Parameter, Problem, Setup, SystemSetup
+from polhode.model.problem import Problem
+from polhode.problems.base import BuiltIn, Parameter
 from polhode.problems.bicycle import BICYCLE
 from polhode.problems.blades import CHAPLYGIN_SLEIGH, KNIFE_EDGE
 from polhode.problems.bricard import BRICARD
@@ -33,10 +36,15 @@ PROBLEMS = {
 }
 
 
-def problem_of(name: str) -> Problem:
+def problem_of(name: str) -> BuiltIn:
     if name not in PROBLEMS:
         raise unknown("problem", name, PROBLEMS)
     return PROBLEMS[name]
 
 
-__all__ = ["PROBLEMS", "Parameter", "Problem", "Setup", "SystemSetup", "problem_of"]
+def problem(name: str, **parameters: Any) -> Problem:
+    """A built-in problem by name, with these parameters: `simulate(problem("bicycle", speed=4.6))` runs it."""
+    return problem_of(name).problem(**parameters)
+
+
+__all__ = ["PROBLEMS", "BuiltIn", "Parameter", "Problem", "problem", "problem_of"]

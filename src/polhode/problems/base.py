@@ -1,19 +1,17 @@
-"""What a built-in problem is: parameters with units, and a body, load and start made from them."""
+"""What a built-in problem is: parameters with units, and a problem made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from polhode.model import InputError
 from polhode.model.checks import nearest, numbers, shown
-from polhode.multibody import System
-from polhode.rotation import RigidBody, Start
+from polhode.model.problem import Problem
 from polhode.rotation.body import UnphysicalError
-from polhode.rotation.loads import Load
 
 Value = float | tuple[float, ...]
 
@@ -35,30 +33,14 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Setup:
-    """A problem with its parameters filled in."""
-
-    body: RigidBody
-    load: Load | None
-    start: Start
-
-
-@dataclass(frozen=True)
-class SystemSetup:
-    """A problem of several bodies, or of one that rolls, with its parameters filled in."""
-
-    system: System
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A system from the papers, and how its paper ran it."""
+class BuiltIn:
+    """A system from the papers, with its parameters, and how its paper ran it."""
 
     name: str
     title: str
     paper: str
     parameters: tuple[Parameter, ...]
-    make: Callable[..., Setup | SystemSetup]
+    make: Callable[..., Problem]  # with every parameter by name
     step: float
     until: float
     method: str = "imidm"
@@ -74,23 +56,19 @@ class Problem:
                 )
         return {name: p.check(given[name]) if name in given else p.default for name, p in known.items()}
 
-    def made(self, values: Mapping[str, Value]) -> Setup | SystemSetup:
-        """From every parameter by name, as `filled` gives them."""
+    def problem(self, **given: Any) -> Problem:
+        """With these parameters, and defaults for the rest."""
+        values = self.filled(given)
         try:
-            return self.make(**values)
+            made = self.make(**values)
         except UnphysicalError as error:  # no parameter of a problem allows it
             raise InputError(f"problem {self.name!r}: {error.args[0]}; choose other parameters") from error
-
-    def setup(self, **given: Any) -> Setup:
-        """The body, load and start of a problem about one rotating body."""
-        made = self.made(self.filled(given))
-        if not isinstance(made, Setup):
-            raise InputError(f"{self.name} is a multibody problem; call system(...) instead of setup(...)")
-        return made
-
-    def system(self, **given: Any) -> System:
-        """The system of a multibody problem, with these parameters."""
-        made = self.made(self.filled(given))
-        if not isinstance(made, SystemSetup):
-            raise InputError(f"{self.name} is about one rotating body; call setup(...) instead of system(...)")
-        return made.system
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return replace(
+            made,
+            name=self.name,
+            method=self.method,
+            step=self.step,
+            until=self.until,
+            content={"problem": self.name, "parameters": plain},
+        )

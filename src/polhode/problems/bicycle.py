@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.drawing.shapes import Disk, Rod, Sphere
+from polhode.model.problem import Problem
 from polhode.multibody import Body, Gravity, Revolute, RollingDisk, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 _SIDE, _UP = (0.0, 1.0, 0.0), (0.0, 0.0, -1.0)
 
@@ -41,7 +42,7 @@ def _make(
     front_radius: float,
     front_mass: float,
     front_inertia: tuple[float, ...],
-) -> SystemSetup:
+) -> Problem:
     s = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
     head = np.array([wheelbase + trail, 0.0, 0.0])
     rear, front = np.array([0.0, 0.0, -rear_radius]), np.array([wheelbase, 0.0, -front_radius])
@@ -71,7 +72,7 @@ def _make(
         body("front wheel", front_mass, wheel(front_inertia), front, -speed / front_radius,
              Disk(front_radius, _SIDE, spokes=18)),
     ]  # fmt: skip
-    return SystemSetup(
+    return Problem(
         System(
             bodies,
             forces=[Gravity((0.0, 0.0, gravity))],
@@ -130,7 +131,7 @@ def _contact(view: View, wheel: str, radius: float) -> Any:
     return view.position(wheel) - radius * u / jnp.sqrt(jnp.dot(u, u))
 
 
-BICYCLE = Problem(
+BICYCLE = BuiltIn(
     "bicycle",
     "Meijaard's benchmark bicycle, upright and straight at the start",
     "three-field",

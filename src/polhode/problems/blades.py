@@ -9,8 +9,9 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.drawing.shapes import Axes, Box, Plane
+from polhode.model.problem import Problem
 from polhode.multibody import Body, Gravity, KnifeEdge, Planar, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 _THIN = 0.6  # of the moment in the plane, for moments across it, which do not matter there
 
@@ -32,7 +33,7 @@ def _sliding(
     speed: float,
     spin: float,
     heading: float,
-) -> SystemSetup:
+) -> Problem:
     """Body x along the blade, centre of mass `offset` ahead of it, at the origin of the plane z = 0."""
     e1, e2 = np.array([np.cos(heading), np.sin(heading), 0.0]), np.array([-np.sin(heading), np.cos(heading), 0.0])
     body = Body(
@@ -45,7 +46,7 @@ def _sliding(
         omega=(0.0, 0.0, spin),
         shape=(Box((0.6, 0.25, 0.1)), Axes(0.4)),
     )
-    return SystemSetup(
+    return Problem(
         System(
             [body],
             forces=[Gravity(gravity)],
@@ -67,19 +68,19 @@ def _sliding(
 
 
 @cache
-def _sleigh(speed: float, spin: float, offset: float, mass: float, inertia: float) -> SystemSetup:
+def _sleigh(speed: float, spin: float, offset: float, mass: float, inertia: float) -> Problem:
     return _sliding(mass, inertia, offset, (0.0, 0.0, 0.0), speed, spin, 0.0)
 
 
 @cache
 def _knife(
     speed: float, spin: float, heading: float, slope: float, mass: float, inertia: float, gravity: float
-) -> SystemSetup:
+) -> Problem:
     pull = (gravity * float(np.sin(slope)), 0.0, -gravity * float(np.cos(slope)))
     return _sliding(mass, inertia, 0.0, pull, speed, spin, heading)
 
 
-CHAPLYGIN_SLEIGH = Problem(
+CHAPLYGIN_SLEIGH = BuiltIn(
     "chaplygin-sleigh",
     "Sleigh on a blade: turns until it runs straight, centre of mass ahead",
     "three-field",
@@ -95,7 +96,7 @@ CHAPLYGIN_SLEIGH = Problem(
     10.0,
     "three-field",
 )
-KNIFE_EDGE = Problem(
+KNIFE_EDGE = BuiltIn(
     "knife-edge",
     "Blade on a slope: it goes sideways on the average, not down",
     "three-field",

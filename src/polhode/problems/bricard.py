@@ -17,15 +17,16 @@ import numpy as np
 
 from polhode.drawing.shapes import Box
 from polhode.model.checks import positive
+from polhode.model.problem import Problem
 from polhode.multibody import GROUND, Body, Gravity, Revolute, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 _CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
 _AXES = (1, 2, 0, 1, 2, 0)
 
 
 @cache
-def _bricard(length: float, mass: float, width: float, gravity: float) -> SystemSetup:
+def _bricard(length: float, mass: float, width: float, gravity: float) -> Problem:
     for name, value in (("length", length), ("mass", mass), ("width", width)):
         positive(f"parameter {name!r}", value)
     rods = []
@@ -42,7 +43,7 @@ def _bricard(length: float, mass: float, width: float, gravity: float) -> System
     def joint(view: View) -> Any:
         return view.point("rod 2", (0.0, -length / 2, 0.0))
 
-    return SystemSetup(
+    return Problem(
         System(
             rods,
             forces=[Gravity((0.0, -gravity, 0.0))],
@@ -58,7 +59,7 @@ def _bricard(length: float, mass: float, width: float, gravity: float) -> System
     )
 
 
-BRICARD = Problem(
+BRICARD = BuiltIn(
     "bricard",
     "Bricard's linkage, five rods on six hinges and one freedom (IFToMM A04)",
     "iftomm",

@@ -12,8 +12,9 @@ from polhode.algebra import exp
 from polhode.drawing.shapes import Rod
 from polhode.model import InputError
 from polhode.model.checks import positive
+from polhode.model.problem import Problem
 from polhode.multibody import GROUND, Ball, Body, Gravity, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 SLENDER = 0.05  # radius of a rod, in its length
 
@@ -26,7 +27,7 @@ def moments(mass: float, length: float) -> tuple[float, float, float]:
 
 
 @cache
-def _chain(bodies: float, length: float, mass: float, angle: float, gravity: float) -> SystemSetup:
+def _chain(bodies: float, length: float, mass: float, angle: float, gravity: float) -> Problem:
     if bodies < 1 or bodies != int(bodies):
         raise InputError(f"parameter 'bodies' is a whole number of rods, 1 or more; got {bodies:g}")
     positive("parameter 'length'", length)
@@ -51,7 +52,7 @@ def _chain(bodies: float, length: float, mass: float, angle: float, gravity: flo
     def tip(view: View) -> Any:
         return view.point(names[-1], bottom)
 
-    return SystemSetup(
+    return Problem(
         System(
             rods,
             forces=[Gravity((0.0, 0.0, -gravity))],
@@ -62,7 +63,7 @@ def _chain(bodies: float, length: float, mass: float, angle: float, gravity: flo
     )
 
 
-CHAIN = Problem(
+CHAIN = BuiltIn(
     "chain",
     "Chain of rods on ball joints, released from a straight line; hundreds of them in linear time",
     "three-field",

@@ -11,8 +11,9 @@ from typing import Any
 
 from polhode.algebra import Mat3
 from polhode.model import InputError
-from polhode.problems.base import Parameter, Problem, Setup
-from polhode.rotation import Potential, RigidBody, State
+from polhode.model.problem import Problem
+from polhode.problems.base import BuiltIn, Parameter
+from polhode.rotation import Potential, RigidBody, Rotation, State
 
 
 def coulomb_with_wall(R: Mat3, sign: Any) -> Any:
@@ -20,15 +21,14 @@ def coulomb_with_wall(R: Mat3, sign: Any) -> Any:
     return sign * (0.001 * inverse**10 - inverse)
 
 
-def _make(inertia: Any, spatial_momentum: Any, sign: float) -> Setup:
+def _make(inertia: Any, spatial_momentum: Any, sign: float) -> Problem:
     if sign not in (1.0, -1.0):
         raise InputError(f"parameter 'sign' is 1 (attraction and a wall) or -1 (as printed); got {sign!r}")
-    return Setup(
-        RigidBody(inertia), Potential(coulomb_with_wall, sign=sign), State.of(spatial_momentum=spatial_momentum)
-    )
+    system = Rotation(RigidBody(inertia), Potential(coulomb_with_wall, sign=sign))
+    return Problem(system, State.of(spatial_momentum=spatial_momentum))
 
 
-COULOMB_WALL = Problem(
+COULOMB_WALL = BuiltIn(
     "coulomb-wall",
     "Body in a Coulombic potential with a soft wall",
     "krysl",

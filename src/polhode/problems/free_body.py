@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from polhode.problems.base import Parameter, Problem, Setup
-from polhode.rotation import RigidBody, State
+from polhode.model.problem import Problem
+from polhode.problems.base import BuiltIn, Parameter
+from polhode.rotation import RigidBody, Rotation, State
 
 
-def _make(inertia: Any, omega: Any) -> Setup:
-    return Setup(RigidBody(inertia), None, State.of(omega=omega))
+def _make(inertia: Any, omega: Any) -> Problem:
+    return Problem(Rotation(RigidBody(inertia)), State.of(omega=omega))
 
 
-def _make_book(inertia: Any, momentum: Any) -> Setup:
-    return Setup(RigidBody(inertia), None, State.of(momentum=momentum))
+def _make_book(inertia: Any, momentum: Any) -> Problem:
+    return Problem(Rotation(RigidBody(inertia)), State.of(momentum=momentum))
 
 
-BOOK = Problem(
+BOOK = BuiltIn(
     "book",
     "A hardbound book, thrown: torque-free motion near the unstable axis",
     "vilmart",
@@ -30,7 +31,7 @@ BOOK = Problem(
     method="dmv10",
 )
 
-FREE_BODY = Problem(
+FREE_BODY = BuiltIn(
     "free-body",
     "Torque-free asymmetric body",
     "krysl",

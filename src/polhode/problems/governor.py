@@ -17,8 +17,9 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.drawing.shapes import Box, Rod, Sphere
+from polhode.model.problem import Problem
 from polhode.multibody import GROUND, Body, Damper, Gravity, Prismatic, Revolute, Spring, System
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 _Z = (0.0, 0.0, 1.0)
 LENGTH, WIDTH, CUBE, DENSITY = 1.0, 0.01, 0.1, 3000.0  # of shaft and rods; their section; the slider, m; kg/m³
@@ -27,7 +28,7 @@ LENGTH, WIDTH, CUBE, DENSITY = 1.0, 0.01, 0.1, 3000.0  # of shaft and rods; thei
 @cache
 def _governor(
     stiffness: float, damping: float, rest: float, ball: float, angle: float, height: float, spin: float, gravity: float
-) -> SystemSetup:
+) -> Problem:
     L, a = LENGTH, CUBE / 2
     rod, slider = DENSITY * L * WIDTH**2, DENSITY * CUBE**3
     along, across = rod * WIDTH**2 / 6, rod * (L**2 + WIDTH**2) / 12
@@ -58,7 +59,7 @@ def _governor(
         joints.append(Revolute("shaft", name, at=hinge, axis=(0.0, 1.0, 0.0), name=f"hinge {name}"))
         ends = {"at_a": (side * a, 0.0, 0.0), "at_b": (L / 2 - centre, 0.0, 0.0)}
         forces += [Spring("slider", name, stiffness, rest, **ends), Damper("slider", name, damping, **ends)]
-    return SystemSetup(
+    return Problem(
         System(
             bodies,
             forces=forces,
@@ -72,7 +73,7 @@ def _governor(
     )
 
 
-GOVERNOR = Problem(
+GOVERNOR = BuiltIn(
     "governor",
     "Stiff flyball governor with springs and dampers (IFToMM A05)",
     "iftomm",

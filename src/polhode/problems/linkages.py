@@ -11,21 +11,22 @@ import numpy as np
 from polhode.algebra import exp
 from polhode.drawing.shapes import Rod
 from polhode.model import InputError
+from polhode.model.problem import Problem
 from polhode.multibody import Body, Gravity, Revolute, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 _Z = (0.0, 0.0, 1.0)
 
 
 @cache
-def _pendulum(angle: float, rate: float, length: float, mass: float, inertia: float, gravity: float) -> SystemSetup:
+def _pendulum(angle: float, rate: float, length: float, mass: float, inertia: float, gravity: float) -> Problem:
     s, c = np.sin(angle), np.cos(angle)
     bob = Body(
         "pendulum", mass, (inertia, inertia, inertia), position=(length * s, -length * c, 0.0),
         attitude=exp((0.0, 0.0, angle)), velocity=(length * rate * c, length * rate * s, 0.0), omega=(0.0, 0.0, rate),
         shape=Rod((0.0, length, 0.0), (0.0, -length, 0.0), 0.02 * length),
     )  # fmt: skip
-    return SystemSetup(
+    return Problem(
         System(
             [bob],
             forces=[Gravity((0.0, -gravity, 0.0))],
@@ -68,7 +69,7 @@ def closed(lengths: tuple[float, ...], crank: float) -> tuple[float, float]:
 @cache
 def _four_bar(
     angle: float, rate: float, lengths: tuple[float, ...], masses: tuple[float, ...], gravity: float
-) -> SystemSetup:
+) -> Problem:
     a, b, c, d = lengths
     beta, gamma = closed(lengths, angle)
     angles = np.array([angle, beta, gamma])
@@ -96,7 +97,7 @@ def _four_bar(
             )
         )
     tip, joint = starts[1], starts[2] + c * np.array([np.cos(gamma), np.sin(gamma)])
-    return SystemSetup(
+    return Problem(
         System(
             bodies,
             forces=[Gravity((0.0, -gravity, 0.0))],
@@ -113,7 +114,7 @@ def _four_bar(
     )
 
 
-PENDULUM = Problem(
+PENDULUM = BuiltIn(
     "pendulum",
     "Physical pendulum on a revolute joint",
     "three-field",
@@ -130,7 +131,7 @@ PENDULUM = Problem(
     10.0,
     "three-field",
 )
-FOUR_BAR = Problem(
+FOUR_BAR = BuiltIn(
     "four-bar",
     "Four-bar linkage of uniform rods; three of its twenty rows follow from the others",
     "three-field",

@@ -12,8 +12,9 @@ from typing import Any
 import jax.numpy as jnp
 
 from polhode.algebra import Vec3
-from polhode.problems.base import Parameter, Problem, Setup
-from polhode.rotation import NonTwistingBody, State, Torque
+from polhode.model.problem import Problem
+from polhode.problems.base import BuiltIn, Parameter
+from polhode.rotation import NonTwistingBody, Rotation, State, Torque
 
 
 def hat(t: Any, m1: Any, m2: Any) -> Vec3:
@@ -22,17 +23,15 @@ def hat(t: Any, m1: Any, m2: Any) -> Vec3:
     return Vec3(-f * m1, -f * m2, 0.0 * f)
 
 
-def _make(inertia: tuple[float, ...], omega: tuple[float, ...], push: tuple[float, ...]) -> Setup:
+def _make(inertia: tuple[float, ...], omega: tuple[float, ...], push: tuple[float, ...]) -> Problem:
     J11, J22, J33, J12 = inertia
-    return Setup(
-        NonTwistingBody([[J11, J12, 0.0], [J12, J22, 0.0], [0.0, 0.0, J33]]),
-        Torque(hat, m1=push[0], m2=push[1]) if any(push) else None,
-        State.of(omega=(*omega, 0.0)),
-    )
+    body = NonTwistingBody([[J11, J12, 0.0], [J12, J22, 0.0], [0.0, 0.0, J33]])
+    load = Torque(hat, m1=push[0], m2=push[1]) if any(push) else None
+    return Problem(Rotation(body, load), State.of(omega=(*omega, 0.0)))
 
 
-def _case(number: int, title: str, omega: tuple[float, float], push: tuple[float, float]) -> Problem:
-    return Problem(
+def _case(number: int, title: str, omega: tuple[float, float], push: tuple[float, float]) -> BuiltIn:
+    return BuiltIn(
         f"nontwisting-{number}",
         f"Body on the non-twisting frame: {title}",
         "nontwisting",

@@ -14,8 +14,9 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.drawing.shapes import Disk
+from polhode.model.problem import Problem
 from polhode.multibody import Body, Gravity, RollingDisk, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 
 def _frame(view: View) -> tuple[Any, Any, Any]:
@@ -56,7 +57,7 @@ def _make(
     mass: float,
     moments: tuple[float, ...],
     gravity: float,
-) -> SystemSetup:
+) -> Problem:
     across, along = moments
     c, s = np.cos(inclination), np.sin(inclination)
     up, n = np.array([0.0, -s, c]), np.array([0.0, c, s])  # e_η and n for ψ = 0
@@ -73,7 +74,7 @@ def _make(
         omega=R.T @ omega,
         shape=Disk(radius, (0.0, 1.0, 0.0)),
     )
-    return SystemSetup(
+    return Problem(
         System(
             [disk],
             forces=[Gravity((0.0, 0.0, -gravity))],
@@ -83,7 +84,7 @@ def _make(
     )
 
 
-ROLLING_DISK = Problem(
+ROLLING_DISK = BuiltIn(
     "rolling-disk",
     "Thin disk rolling on a plane",
     "three-field",

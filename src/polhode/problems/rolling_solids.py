@@ -10,8 +10,9 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Sphere
+from polhode.model.problem import Problem
 from polhode.multibody import Body, Gravity, Holonomic, Nonholonomic, RollingSphere, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 
 def _arm(view: View, squares: Any, offset: Any) -> Any:
@@ -40,7 +41,7 @@ def _rattleback(
     moments: tuple[float, ...],
     product: float,
     gravity: float,
-) -> SystemSetup:
+) -> Problem:
     squares = np.array(semi_axes) ** 2
     J = np.diag(moments)
     J[0, 1] = J[1, 0] = product
@@ -54,7 +55,7 @@ def _rattleback(
         shape=(Ellipsoid(semi_axes, (0.0, 0.0, offset)), Axes(0.6 * max(semi_axes))),
     )  # fmt: skip
     contact = {"squares": squares, "offset": np.asarray(offset)}
-    return SystemSetup(
+    return Problem(
         System(
             [stone],
             forces=[Gravity((0.0, 0.0, -gravity))],
@@ -74,7 +75,7 @@ def _rattleback(
 
 
 @cache
-def _ball(omega: tuple[float, ...], radius: float, mass: float, moments: tuple[float, ...]) -> SystemSetup:
+def _ball(omega: tuple[float, ...], radius: float, mass: float, moments: tuple[float, ...]) -> Problem:
     ball = Body(
         "ball", mass, moments, position=(0.0, 0.0, radius),
         velocity=np.cross(omega, (0.0, 0.0, radius)), omega=omega, shape=(Sphere(radius), Axes(1.3 * radius)),
@@ -86,7 +87,7 @@ def _ball(omega: tuple[float, ...], radius: float, mass: float, moments: tuple[f
         arm = jnp.array([0.0, 0.0, radius])
         return R @ (jnp.asarray(moments) * (R.T @ spin)) + mass * jnp.cross(arm, jnp.cross(spin, arm))
 
-    return SystemSetup(
+    return Problem(
         System(
             [ball],
             constraints=[RollingSphere("ball", radius=radius)],
@@ -102,7 +103,7 @@ def _ball(omega: tuple[float, ...], radius: float, mass: float, moments: tuple[f
     )
 
 
-RATTLEBACK = Problem(
+RATTLEBACK = BuiltIn(
     "rattleback",
     "Rattleback: spun one way it rattles, stops and turns back",
     "three-field",
@@ -121,7 +122,7 @@ RATTLEBACK = Problem(
     8.0,
     "three-field",
 )
-CHAPLYGIN_BALL = Problem(
+CHAPLYGIN_BALL = BuiltIn(
     "chaplygin-ball",
     "Ball of unequal moments rolling on a plane",
     "three-field",

@@ -13,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.drawing.shapes import Sphere
+from polhode.model.problem import Problem
 from polhode.multibody import Body, Gravity, SphereOnCylinder, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 
 @cache
@@ -28,7 +29,7 @@ def _make(
     mass: float,
     gyration: float,
     gravity: float,
-) -> SystemSetup:
+) -> Problem:
     a, k2 = radius, gyration * radius**2
     turning = -a * spin / (cylinder - a)  # φ'
     nu = turning * np.sqrt(k2 / (k2 + a * a))
@@ -44,7 +45,7 @@ def _make(
         shape=Sphere(a),
     )
     wall = SphereOnCylinder("sphere", radius=a, cylinder=cylinder)
-    return SystemSetup(
+    return Problem(
         System(
             [ball],
             forces=[Gravity((0.0, 0.0, -gravity))],
@@ -61,7 +62,7 @@ def _contact(view: View, cylinder: float) -> Any:
     return jnp.stack([r[0] * cylinder / rho, r[1] * cylinder / rho, r[2]])
 
 
-ROLLING_SPHERE = Problem(
+ROLLING_SPHERE = BuiltIn(
     "rolling-sphere",
     "Sphere rolling inside an upright cylinder",
     "three-field",

@@ -12,17 +12,18 @@ from functools import cache
 
 from polhode.drawing.shapes import Sphere
 from polhode.model.checks import positive
+from polhode.model.problem import Problem
 from polhode.multibody import GROUND, Body, Distance, Gravity, System
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 
 @cache
-def _simple_pendulum(length: float, mass: float, gravity: float) -> SystemSetup:
+def _simple_pendulum(length: float, mass: float, gravity: float) -> Problem:
     positive("parameter 'length'", length)
     positive("parameter 'mass'", mass)
     moment = 0.4 * mass * (0.05 * length) ** 2  # of a ball as it is drawn
     ball = Body("mass", mass, (moment,) * 3, position=(-length, 0.0, 0.0), shape=Sphere(0.05 * length))
-    return SystemSetup(
+    return Problem(
         System(
             [ball],
             forces=[Gravity((0.0, -gravity, 0.0))],
@@ -37,7 +38,7 @@ def _simple_pendulum(length: float, mass: float, gravity: float) -> SystemSetup:
     )
 
 
-SIMPLE_PENDULUM = Problem(
+SIMPLE_PENDULUM = BuiltIn(
     "simple-pendulum",
     "Point mass on a massless bar, released level (IFToMM A01)",
     "iftomm",

@@ -19,8 +19,9 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.drawing.shapes import Rod
+from polhode.model.problem import Problem
 from polhode.multibody import GROUND, Body, Revolute, Spring, System, Torque, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 _Z = (0.0, 0.0, 1.0)
 _O, _A, _B, _C = (np.array(p) for p in ((0.0, 0.0), (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.072)))  # m
@@ -37,7 +38,7 @@ def _point(foot: np.ndarray, angle: float, x: float, y: float = 0.0) -> np.ndarr
 
 
 @cache
-def _squeezer(torque: float, stiffness: float, rest: float) -> SystemSetup:
+def _squeezer(torque: float, stiffness: float, rest: float) -> Problem:
     F = _point(_O, _BETA, 0.007)
     G, H = _point(_A, _DELTA, 0.04), _point(_A, _EPSILON, 0.0, -0.04)
     E = _point(_B, _GAMMA, 0.0, -0.035)
@@ -71,7 +72,7 @@ def _squeezer(torque: float, stiffness: float, rest: float) -> SystemSetup:
     def joint(view: View) -> Any:
         return view.point("K1", (0.007 - 0.00092, 0.0, 0.0))
 
-    return SystemSetup(
+    return Problem(
         System(
             bodies,
             forces=[
@@ -90,7 +91,7 @@ def _squeezer(torque: float, stiffness: float, rest: float) -> SystemSetup:
     )
 
 
-SQUEEZER = Problem(
+SQUEEZER = BuiltIn(
     "squeezer",
     "Andrews' squeezing mechanism, seven bodies in the plane (IFToMM A03)",
     "iftomm",

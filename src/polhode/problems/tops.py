@@ -8,18 +8,18 @@ from __future__ import annotations
 from typing import Any
 
 from polhode.algebra import Mat3, exp
-from polhode.problems.base import Parameter, Problem, Setup
-from polhode.rotation import Potential, RigidBody, State
+from polhode.model.problem import Problem
+from polhode.problems.base import BuiltIn, Parameter
+from polhode.rotation import Potential, RigidBody, Rotation, State
 
 
 def uniform_gravity(R: Mat3, weight: Any) -> Any:
     return weight * R.m33
 
 
-def _make(inertia: Any, weight: float, tilt: float, spin: float) -> Setup:
-    return Setup(
-        RigidBody(inertia),
-        Potential(uniform_gravity, weight=weight),
+def _make(inertia: Any, weight: float, tilt: float, spin: float) -> Problem:
+    return Problem(
+        Rotation(RigidBody(inertia), Potential(uniform_gravity, weight=weight)),
         State.of(attitude=exp((tilt, 0.0, 0.0)), omega=(0.0, 0.0, spin)),
     )
 
@@ -33,7 +33,7 @@ def _parameters(tilt: float, spin: float) -> tuple[Parameter, ...]:
     )
 
 
-HEAVY_TOP = Problem(
+HEAVY_TOP = BuiltIn(
     "heavy-top",
     "Heavy symmetrical top, nearly upright and fast",
     "solfec-top",
@@ -42,5 +42,5 @@ HEAVY_TOP = Problem(
     0.001,
     10.0,
 )
-SLOW_TOP = Problem("slow-top", "Slow Lagrangian top", "krysl", _parameters(0.05, 5.0), _make, 0.01, 20.0)
-FAST_TOP = Problem("fast-top", "Fast Lagrangian top", "krysl", _parameters(0.3, 50.0), _make, 0.002, 20.0)
+SLOW_TOP = BuiltIn("slow-top", "Slow Lagrangian top", "krysl", _parameters(0.05, 5.0), _make, 0.01, 20.0)
+FAST_TOP = BuiltIn("fast-top", "Fast Lagrangian top", "krysl", _parameters(0.3, 50.0), _make, 0.002, 20.0)

@@ -20,15 +20,16 @@ from polhode.algebra import exp
 from polhode.drawing.shapes import Rod
 from polhode.model import InputError
 from polhode.model.checks import positive
+from polhode.model.problem import Problem
 from polhode.multibody import GROUND, Body, Gravity, Revolute, System, View
-from polhode.problems.base import Parameter, Problem, SystemSetup
+from polhode.problems.base import BuiltIn, Parameter
 
 _Z = (0.0, 0.0, 1.0)
 SLENDER = 0.01  # side of the square section of a rod, in its length
 
 
 @cache
-def _windows(windows: float, length: float, mass: float, speed: float, gravity: float) -> SystemSetup:
+def _windows(windows: float, length: float, mass: float, speed: float, gravity: float) -> Problem:
     if windows < 1 or windows != int(windows):
         raise InputError(f"parameter 'windows' is a whole number of windows, 1 or more; got {windows:g}")
     positive("parameter 'length'", length)
@@ -55,7 +56,7 @@ def _windows(windows: float, length: float, mass: float, speed: float, gravity: 
     def corner(view: View) -> Any:
         return view.point("upright 0", (L / 2, 0.0, 0.0))
 
-    return SystemSetup(
+    return Problem(
         System(
             rods,
             forces=[Gravity((0.0, -gravity, 0.0))],
@@ -67,7 +68,7 @@ def _windows(windows: float, length: float, mass: float, speed: float, gravity: 
     )
 
 
-WINDOWS = Problem(
+WINDOWS = BuiltIn(
     "windows",
     "N four-bar windows that pass through singular positions (IFToMM A02)",
     "iftomm",

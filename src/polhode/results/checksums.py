@@ -11,7 +11,6 @@ import json
 from typing import Any
 
 import numpy as np
-import xarray
 
 ATTRIBUTE = "checksums"
 _BLOCK = 2**16  # numbers that are hashed at a time: what has to be copied for it stays small
@@ -21,13 +20,13 @@ class DamagedError(Exception):
     """What was read is not what was saved."""
 
 
-def with_checksums(dataset: xarray.Dataset) -> xarray.Dataset:
+def with_checksums(dataset: Any) -> Any:
     """The dataset with an attribute that `checked` takes off again."""
     sums = {"attributes": _of_attributes(dataset), "variables": _of_variables(dataset)}
     return dataset.assign_attrs({ATTRIBUTE: json.dumps(sums)})
 
 
-def checked(dataset: xarray.Dataset) -> xarray.Dataset:
+def checked(dataset: Any) -> Any:
     """The dataset as it was before `with_checksums`; `DamagedError` names what has changed since."""
     attributes = dict(dataset.attrs)
     try:
@@ -55,15 +54,15 @@ def checked(dataset: xarray.Dataset) -> xarray.Dataset:
     return dataset
 
 
-def _of_attributes(dataset: xarray.Dataset) -> str:
+def _of_attributes(dataset: Any) -> str:
     return hashlib.sha256(_text(dataset.attrs)).hexdigest()
 
 
-def _of_variables(dataset: xarray.Dataset) -> dict[str, str]:
+def _of_variables(dataset: Any) -> dict[str, str]:
     return {str(name): _of_variable(variable, name in dataset.coords) for name, variable in dataset.variables.items()}
 
 
-def _of_variable(variable: xarray.Variable, coordinate: bool) -> str:
+def _of_variable(variable: Any, coordinate: bool) -> str:
     values = np.asarray(variable.values)
     text = values.dtype.kind in "OSU"
     kind = "text" if text else f"{values.dtype.kind}{values.dtype.itemsize}"

@@ -10,18 +10,21 @@ from typing import Any
 import numpy as np
 
 from polhode.results.panels import Panel, change, labelled, page, run_line
-from polhode.results.plots import tip_axes
-from polhode.results.run import Run
+from polhode.results.paths import draw_paths, moving, tip_axes
+from polhode.results.residuals import draw_residual, residuals
 from polhode.results.style import exactly, plain
-from polhode.results.system_plots import draw_paths, draw_residual, moving, residuals
-from polhode.results.system_run import SystemRun
 
-_OBSERVABLES = 4  # as many of a system's have a panel
+_OBSERVABLES = 4  # as many have a panel
 
 
-def compare(runs: Sequence[Run], title: str, path: str | Path | None = None) -> Any:
-    """Energy, momentum, the height of the body's third axis, and its tip seen from above: one line a run."""
+def compare(runs: Sequence[Any], title: str, path: str | Path | None = None) -> Any:
+    """One line a run. Of rotations: energy, momentum, the height of the body's third axis, and its tip seen from above.
+    Of systems what there is of energy, the first observables, a path, slip and gap."""
+    panels = _of_systems(runs) if "position" in runs[0] else _of_rotations(runs)
+    return page([(_energy(runs), None), *panels], title, path, _names(runs))
 
+
+def _of_rotations(runs: Sequence[Any]) -> list[Panel]:
     def height(ax: Any) -> None:
         for k, run in enumerate(runs):
             run_line(ax, run.t, run.attitude[:, 2, 2], k)
@@ -32,28 +35,15 @@ def compare(runs: Sequence[Run], title: str, path: str | Path | None = None) -> 
             run_line(ax, run.attitude[:, 0, 2], run.attitude[:, 1, 2], k, linewidth=0.8)
         tip_axes(ax)
 
-    unit = "kg m²/s"
-    if runs[0].body.twist_axis is None:
-        momentum = _over_time(
-            runs,
-            "vertical_momentum",
-            ("Vertical momentum", "π₃", unit),
-            lambda run: (run.spatial_momentum[:, 2], run.spatial_momentum),
-        )
+    if "twist_rate" in runs[0]:
+        name, words, where = "nonholonomic_momentum", ("First momentum in the body", "Π₁"), ("momentum", 0)
     else:
-        momentum = _over_time(
-            runs,
-            "nonholonomic_momentum",
-            ("First momentum in the body", "Π₁", unit),
-            lambda run: (run.state.momentum.x, run.state.momentum.array),
-        )
-    panels: list[Panel] = [(_energy(runs), None), (momentum, None), (height, None), (tip, None)]
-    return page(panels, title, path, _names(runs))
+        name, words, where = "vertical_momentum", ("Vertical momentum", "π₃"), ("spatial_momentum", 2)
+    momentum = _over_time(runs, name, (*words, "kg m²/s"), lambda run: (run[where[0]][:, where[1]], run[where[0]]))
+    return [(momentum, None), (height, None), (tip, None)]
 
 
-def compare_systems(runs: Sequence[SystemRun], title: str, path: str | Path | None = None) -> Any:
-    """What there is of energy, the first observables, a path, slip and gap: one line a run."""
-
+def _of_systems(runs: Sequence[Any]) -> list[Panel]:
     def observed(name: str, ax: Any) -> None:
         for k, run in enumerate(runs):
             run_line(ax, run.t, run.observables[name].values, k)
@@ -66,18 +56,18 @@ def compare_systems(runs: Sequence[SystemRun], title: str, path: str | Path | No
         ax.set_title(f"{ax.get_title(loc='left')}: {plain(name, 24)}", loc="left")
 
     def residual(name: str, ax: Any) -> None:
-        draw_residual(ax, name, [(run.t, getattr(run, name)) for run in runs])
+        draw_residual(ax, name, [(run.t, run[name]) for run in runs])
 
-    panels: list[Panel] = [(_energy(runs), None)]
-    panels += [(partial(observed, name), None) for name in list(runs[0].observables)[:_OBSERVABLES]]
+    panels: list[Panel] = [(partial(observed, name), None) for name in list(runs[0].observables)[:_OBSERVABLES]]
     panels += [(partial(followed, name), None) for name in list(moving(_points(runs[0])))[:1]]
-    slip, gap = (np.concatenate([getattr(run, name) for run in runs]) for name in ("slip", "gap"))
-    panels += [(partial(residual, name), None) for name in residuals(slip, gap)]
-    return page(panels, title, path, _names(runs))
+    slip, gap = (np.concatenate([run[name] for run in runs]) for name in ("slip", "gap"))
+    return [*panels, *((partial(residual, name), None) for name in residuals(slip, gap))]
 
 
 def _energy(runs: Sequence[Any]) -> Callable[..., None]:
-    return _over_time(runs, "energy", ("Energy", "E", "J"), lambda run: (run.energy, [run.kinetic, run.potential]))
+    return _over_time(
+        runs, "energy", ("Energy", "E", "J"), lambda run: (run["energy"], [run["kinetic"], run["potential"]])
+    )
 
 
 def _over_time(
@@ -101,9 +91,9 @@ def _over_time(
     return draw
 
 
-def _points(run: SystemRun) -> dict[str, np.ndarray]:
+def _points(run: Any) -> dict[str, np.ndarray]:
     """The points it follows, or else the centres of mass."""
-    return run.traces or {name: run.positions[:, i] for i, name in enumerate(run.system.names)}
+    return run.traces or {name: run["position"][:, i] for i, name in enumerate(run.system.names)}
 
 
 def _names(runs: Sequence[Any]) -> list[str]:

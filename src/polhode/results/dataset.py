@@ -1,73 +1,65 @@
-"""A run as an xarray Dataset: names, units, frames, and the recipe it was made from."""
+"""A run as an xarray Dataset: a loop over its quantities, with names, units, and the recipe it was made from."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import xarray
 
+from polhode import __version__
 from polhode.results.rerun import about_rerunning
-from polhode.rotation.invariants import casimir
 
-if TYPE_CHECKING:
-    from polhode.results.run import Run
-
-FORMAT = "polhode trajectory 2"
-FORMAT_BEFORE = "polhode trajectory 1"  # without checksums
-
-
-def dataset_of(run: Run) -> xarray.Dataset:
-    batch = tuple(f"batch{i}" for i in range(run.potential.ndim - 1)) if run.potential.ndim > 2 else ("body",)
-    scalar = ("t", *batch[: run.potential.ndim - 1])
-    vector = (*scalar, "axis")
-
-    def variable(dims: tuple[str, ...], values: Any, units: str, meaning: str) -> Any:
-        return dims, np.asarray(values), {"units": units, "long_name": meaning}
-
-    return xarray.Dataset(
-        {
-            "attitude": variable(
-                (*scalar, "quaternion"), run.state.attitude.array, "1", "attitude, body to space, as w, x, y, z"
-            ),
-            "momentum": variable(vector, run.state.momentum.array, "kg m2/s", "angular momentum, body frame"),
-            "omega": variable(vector, run.omega, "rad/s", "angular velocity, body frame"),
-            "spatial_momentum": variable(vector, run.spatial_momentum, "kg m2/s", "angular momentum, space frame"),
-            "vertical_momentum": variable(
-                scalar, run.spatial_momentum[..., 2], "kg m2/s", "angular momentum about the vertical"
-            ),
-            "kinetic": variable(scalar, run.kinetic, "J", "kinetic energy"),
-            "potential": variable(scalar, run.potential, "J", "potential energy"),
-            "energy": variable(scalar, run.energy, "J", "total energy"),
-            "casimir": variable(scalar, casimir(run.state), "kg2 m4/s2", "half the squared length of the momentum"),
-            **{name: variable(scalar, o.values, o.unit, o.meaning) for name, o in run.observables.items()},
-        },
-        coords={
-            "t": ("t", run.t, {"units": "s", "long_name": "time"}),
-            "step_count": ("t", run.trajectory.steps, {"units": "1", "long_name": "steps taken"}),
-            "axis": ("axis", ["x", "y", "z"]),
-            "quaternion": ("quaternion", ["w", "x", "y", "z"]),
-        },
-        attrs=_attributes(run),
-    )
+FORMAT = "polhode trajectory 3"
+WITHOUT_KIND = "polhode trajectory 2"  # and the dimension of batches was called body
+WITHOUT_CHECKSUMS = "polhode trajectory 1"  # either
+FORMATS = (FORMAT, WITHOUT_KIND, WITHOUT_CHECKSUMS)
+_LABELS = {"axis": ("x", "y", "z"), "quaternion": ("w", "x", "y", "z")}
 
 
-def _attributes(run: Run) -> dict[str, Any]:
-    from polhode import __version__
+def dataset_of(run: Any) -> Any:
+    import xarray
 
+    count = len(run.members)
+    members = ("member",) if count == 1 else tuple(f"member{i}" for i in range(count))
+    variables = {
+        q.name: (("t", *members, *q.dims), run[q.name], {"units": q.unit, "long_name": q.meaning})
+        for q in run.quantities.values()
+    }
+    labels = {**run.system.labels, **_LABELS}
+    coords = {
+        "t": ("t", run.t, {"units": "s", "long_name": "time"}),
+        "step_count": ("t", run.trajectory.steps, {"units": "1", "long_name": "steps taken"}),
+        **{name: (name, np.array(list(values), dtype=str)) for name, values in labels.items()},
+    }
+    return xarray.Dataset(variables, coords, _attributes(run))
+
+
+def _attributes(run: Any) -> dict[str, Any]:
     return {
         "format": FORMAT,
+        "kind": run.kind,
         "polhode_version": __version__,
         "method": run.method.name,
         "method_options": repr(run.method.options),
         "step": run.step,
         "steps": run.steps,
-        "inertia": run.body.tensor.ravel().tolist(),
-        "body": type(run.body).__name__,
-        "load": repr(run.load),
+        **run.system.describe(),
+        "observables": list(run.observables),
         "conserved": " ".join(run.conserved),
         "status": run.trajectory.status.name,
         "seconds": run.trajectory.seconds,
         "iterations": run.trajectory.iterations,
-        **about_rerunning(run.recipe, "it was made from a Python function, which a file cannot hold"),
+        "halvings": run.halvings,
+        "renewals": run.renewals,
+        **about_rerunning(run.recipe, "it was made from Python objects, which a file cannot hold"),
     }
+
+
+def as_now(dataset: Any) -> Any:
+    """A dataset from a file of one of the formats before, in the words of this one."""
+    if "kind" in dataset.attrs:
+        return dataset
+    rotation = "inertia" in dataset.attrs
+    old = [d for d in dataset.dims if rotation and (d == "body" or str(d).startswith("batch"))]
+    names = {d: str(d).replace("batch", "member").replace("body", "member") for d in old}
+    return dataset.rename_dims(names).assign_attrs(kind="rotation" if rotation else "system")

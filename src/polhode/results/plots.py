@@ -1,150 +1,79 @@
-"""Pictures of a trajectory. Every function takes axes to draw on or makes a figure.
+"""Pictures of a run, from its Dataset, so that a file loaded later plots like a run just made.
 
-They read a Dataset, so a file loaded later plots like a run just made.
+Each is a function in a registry, with the variables that it needs: those that a dataset has decide what can be drawn
+of it. `curves`, `paths` and `residuals` hold them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import xarray
-
 from polhode.model.checks import InputError
-from polhode.results.panels import Panel, draw_energy, drawing_on, labelled, legend, line, page
-from polhode.results.style import COLOURS
-from polhode.rotation import RigidBody
+from polhode.results import curves, paths, residuals  # noqa: F401 (they register what they have)
+from polhode.results.panels import Panel, drawing_on, page
+from polhode.results.registry import PLOTS, Plot
 
 
 @dataclass(frozen=True)
 class Plots:
-    dataset: xarray.Dataset
+    """`plots()` for one page of all that fit; `plots.energy(ax=..., path=...)` for one. `dir(plots)` names them."""
+
+    dataset: Any
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.dataset, "data_vars"):
+            raise InputError(f"plots are drawn from a dataset, run.dataset or ph.load(path); got {self.dataset!r}")
 
     def __call__(self, path: str | Path | None = None) -> Any:
-        """Four on one page: energy, momentum, attitude, and the path of an axis or of the angular velocity."""
-        d = self._one_body()
-        if "twist_rate" in d:
-            last: tuple[Panel, Panel] = (self.material_momentum, None), (self.director, "3d")
-        else:
-            path_of = (self.polhode, "3d") if self._conserved("kinetic") else (self.tip, None)
-            last = (self.attitude, None), path_of
-        title = f"{d.attrs['method']}, step {d.attrs['step']:g} s, {d.attrs['steps']} steps"
-        return page([(self.energy, None), (self.momentum, None), *last], title, path)
+        """All that fit on one page."""
+        d = self._one()
+        panels: list[Panel] = []
+        for plot in self._drawable():
+            panels += [(partial(self._draw, plot, *names), plot.projection) for names in plot.panels(d)]
+        return page(panels, f"{d.attrs['method']}, step {d.attrs['step']:g} s, {d.attrs['steps']} steps", path)
 
-    def energy(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
-        """The relative change of the total energy; where the load does not conserve it, the energy and its parts."""
-        d = self._one_body()
-        with drawing_on(ax, path) as ax:
-            draw_energy(ax, d.t, d.energy, d.kinetic, d.potential, self._conserved("energy"))
-            return ax.figure
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_") or name not in PLOTS:
+            raise AttributeError(f"there is no plot {name!r}; there are {', '.join(p.name for p in self._drawable())}")
+        return partial(self._draw, PLOTS[name])
 
-    def momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
-        """The angular momentum in space, which stands still without a torque."""
-        d = self._one_body()
-        return self._components(d.spatial_momentum, "Momentum in space", "π", "xyz", ax, path)
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(plot.name for plot in self._drawable())]
 
-    def material_momentum(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
-        """The angular momentum in body components; of a free non-twisting body all three stand still."""
-        d = self._one_body()
-        return self._components(d.momentum, "Momentum in the body", "Π", "123", ax, path)
+    def constraints(self, *, path: str | Path | None = None) -> Any:
+        """What there is of slip and gap, a panel each."""
+        panels = [
+            (partial(self._draw, PLOTS[name]), None) for name in ("slip", "gap") if PLOTS[name].panels(self.dataset)
+        ]
+        if not panels:
+            raise InputError("this run has no constraints, or keeps them exactly: there are no residuals to draw")
+        return page(panels, "Residuals of the constraints", path)
 
-    def director(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
-        """The path of the third body axis d3 on the unit sphere."""
-        d3 = self._body_axes()[2]
-        with drawing_on(ax, path, projection="3d") as ax:
-            ax.plot_surface(*_ball(), color="#cfe0ee", alpha=0.35, linewidth=0)
-            _curve(ax, d3)
-            ax.set_title("Third body axis on the unit sphere")
-            _frame(ax, [f"{axis} (1)" for axis in "xyz"])
-            return ax.figure
+    def _drawable(self) -> list[Plot]:
+        return [plot for plot in PLOTS.values() if set(plot.needs) <= set(map(str, self.dataset.variables))]
 
-    def attitude(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
-        """Where the body's own axes point: their height above the horizon."""
-        d = self._one_body()
-        with drawing_on(ax, path) as ax:
-            lines = [line(ax, d.t, axis[2], k) for k, axis in enumerate(self._body_axes())]
-            ax.set(title="Height of axes", xlabel="t (s)", ylabel="R₃ⱼ (1)", ylim=(-1.05, 1.05))
-            legend(ax, lines, ["axis 1", "axis 2", "axis 3"])
-            return ax.figure
-
-    def tip(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
-        """The tip of the third body axis, seen from above."""
-        x, y, _ = self._body_axes()[2]
-        with drawing_on(ax, path) as ax:
-            line(ax, x, y, linewidth=0.9)
-            line(ax, x[:1], y[:1], 6, markersize=4)
-            tip_axes(ax)
-            return ax.figure
-
-    def polhode(self, *, ax: Any = None, path: str | Path | None = None) -> Any:
-        """The path of the angular velocity in the body: of a free one, on the inertia ellipsoid Ω·IΩ = 2K."""
-        d = self._one_body()
-        with drawing_on(ax, path, projection="3d") as ax:
-            if self._conserved("kinetic"):
-                body = RigidBody(np.reshape(d.attrs["inertia"], (3, 3)), allow_unphysical=True)
-                axes = np.eye(3) if body.axes is None else body.axes.matrix().array
-                semi_axes = np.sqrt(2 * float(d.kinetic[0]) / np.array([*body.moments]))
-                surface = np.einsum("ij,jkl->ikl", axes * semi_axes, _ball())
-                ax.plot_surface(*surface, color="#cfe0ee", alpha=0.35, linewidth=0)
-                ax.set_title("Polhode on the inertia ellipsoid")
-            else:
-                ax.set_title("Angular velocity in the body")
-            _curve(ax, d.omega.values.T)
-            _frame(ax, ["Ω₁ (rad/s)", "Ω₂ (rad/s)", "Ω₃ (rad/s)"])
-            return ax.figure
-
-    def _components(self, values: xarray.DataArray, title: str, name: str, marks: str, ax: Any, path: Any) -> Any:
-        with drawing_on(ax, path) as ax:
-            lines = [line(ax, values.t, values.sel(axis=axis), k) for k, axis in enumerate("xyz")]
-            ax.set(title=title, xlabel="t (s)", ylabel=labelled(name, "kg m²/s"))
-            legend(ax, lines, [f"{name} {mark}" for mark in marks])
-            return ax.figure
-
-    def _body_axes(self) -> tuple[tuple[np.ndarray, ...], ...]:
-        """The columns of R, each with its three components over time."""
-        w, x, y, z = (self._one_body().attitude.sel(quaternion=c).values for c in "wxyz")
-        return (
-            (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),
-            (2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),
-            (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)),
-        )
-
-    def _conserved(self, name: str) -> bool:
-        """Whether the motion conserves it; a file that does not say is not taken to."""
-        return name in self.dataset.attrs.get("conserved", "").split()
-
-    def _one_body(self) -> xarray.Dataset:
-        if self.dataset.energy.ndim > 1:
+    def _draw(self, plot: Plot, *names: str, ax: Any = None, path: str | Path | None = None) -> Any:
+        d = self._one()
+        if missing := [name for name in plot.needs if name not in d.variables]:
             raise InputError(
-                f"this run is a batch of shape {self.dataset.energy.shape[1:]}; plot one member: "
-                "polhode.results.Plots(run.dataset.isel(body=0)).energy()"
+                f"{plot.name} is drawn from {', '.join(plot.needs)}; this run has no {', '.join(missing)}. It has "
+                f"plots of {', '.join(p.name for p in self._drawable())}"
+            )
+        if ax is None and (several := plot.apart(d, *names)):
+            return page([(partial(self._draw, plot, *group), plot.projection) for group in several], plot.title, path)
+        with drawing_on(ax, path, plot.projection) as ax:
+            plot.draw(d, ax, *names)
+            return ax.figure
+
+    def _one(self) -> Any:
+        members = [d for d in self.dataset.dims if str(d).startswith("member")]
+        if members:
+            raise InputError(
+                f"this run is a batch of shape {tuple(self.dataset.sizes[d] for d in members)}; plot one member: "
+                f"polhode.results.Plots(run.dataset.isel({', '.join(f'{d}=0' for d in members)})).energy()"
             )
         return self.dataset
-
-
-def tip_axes(ax: Any) -> None:
-    ax.set(title="Tip of body axis 3 from above", xlabel="R₁₃ (1)", ylabel="R₂₃ (1)")
-    ax.locator_params(axis="x", nbins=6)
-    ax.set_aspect("equal", adjustable="datalim")
-
-
-def _ball() -> np.ndarray:
-    """The unit sphere, (3, 41, 21)."""
-    u, v = np.mgrid[0 : 2 * np.pi : 41j, 0 : np.pi : 21j]
-    return np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)])
-
-
-def _curve(ax: Any, points: Any) -> None:
-    """A path in space and where it starts."""
-    ax.plot(*points, color=COLOURS[1], linewidth=1.2)
-    ax.scatter(*(c[:1] for c in points), color=COLOURS[6], s=15)
-
-
-def _frame(ax: Any, labels: list[str]) -> None:
-    ax.set(xlabel=labels[0], ylabel=labels[1], zlabel=labels[2])
-    ax.locator_params(nbins=5)
-    ax.tick_params(labelsize=8, pad=1)
-    ax.set_box_aspect((1, 1, 1), zoom=0.88)  # a cube, with room for its labels
-    ax.set_aspect("equal", adjustable="datalim")

@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 import os
 import platform
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+import jax
+import jaxlib
+import numpy as np
+
+from polhode import __version__
+from polhode.model.described import NotRecordableError, recorded
+from polhode.model.registry import method_of
 
 NOT_AGAIN = "not_again"  # the key of a recipe that only says why there is none
 _FEATURES = ("sse4", "avx", "fma", "bmi", "amx", "asimd", "sve")  # instructions that XLA chooses by, how they begin
@@ -23,14 +31,18 @@ def about_rerunning(recipe: dict[str, Any] | None, otherwise: str) -> dict[str, 
     }
 
 
+def recipe_of(content: dict[str, Any], method: Any, plan: Any, path: str | None) -> dict[str, Any]:
+    """What makes the same run again of a problem with this content; or why nothing can. `path`: module:name of a
+    method that is in a module of the user's."""
+    run = {"step": plan.step, "every": plan.every, "steps": plan.total}
+    try:
+        return {**content, "run": {"method": recorded(method, partial(method_of, kind=method.kind)), **run}}
+    except NotRecordableError as error:
+        return {**content, "run": {"method": path, **run}} if path else {NOT_AGAIN: str(error)}
+
+
 @cache
 def environment() -> dict[str, str]:
-    import jax
-    import jaxlib
-    import numpy as np
-
-    from polhode import __version__
-
     model, features = _cpu()
     device = jax.devices()[0]
     return {

@@ -1,25 +1,31 @@
-"""`Run`: a trajectory with its names, units, invariants, plots and files."""
+"""`Run`: the states of a motion, and all that can be looked at in them: numbers, plots, files, an animation."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import jax
 import numpy as np
 
-from polhode.methods import Method
+from polhode.algebra import Quaternion
+from polhode.model.checks import unknown
+from polhode.model.method import Method
+from polhode.model.quantity import Quantity, looked_at
+from polhode.results.animation import animate
+from polhode.results.dataset import dataset_of
+from polhode.results.energy import energy_gone_wrong
+from polhode.results.plots import Plots
+from polhode.results.scenes import scene_of
 from polhode.results.sending import Sendable
-from polhode.rotation import RigidBody, State
-from polhode.rotation.invariants import angular_velocity, spatial_momentum
-from polhode.rotation.loads import Load
+from polhode.results.store import save
+from polhode.results.summary import described, summary
 from polhode.simulation import Status, Trajectory
 
-if TYPE_CHECKING:
-    import xarray
-
-    from polhode.results.plots import Plots
+_JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
+_SPREAD = 256  # samples
 
 
 @dataclass(frozen=True)
@@ -33,173 +39,211 @@ class Observable:
 
 @dataclass(frozen=True)
 class Run(Sendable):
-    """What `simulate` returns. `dataset` for the numbers, `plot` to look at them, `save` to keep them."""
+    """What `simulate` returns. `run["energy"]`, or `run.energy`, is a quantity at every sample, `list(run)` names all;
+    `dataset` holds them, `plot` is to look at them, `save` to keep them. Arrays have the samples first, then the
+    members of a batch."""
 
-    described = ("body", "load", "method")
-    told = ("conserved",)
+    described = ("system", "method", "now")
+    told = ("conserved", "_judged", "_looked")
 
-    body: RigidBody
-    load: Load | None
+    system: Any
     method: Method
     step: float
     trajectory: Trajectory
+    now: Any = field(repr=False)  # the system with users' functions as they were
     recipe: dict[str, Any] | None = None  # enough to run it again, where that is possible
+    t0: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        """Of system: "rotation", one body, or "system", many."""
+        return self.system.kind
 
     @property
     def ok(self) -> bool:
         return self.trajectory.status is Status.OK
 
     @property
-    def state(self) -> State:
-        """Every sample: components of shape (samples, *batch), in the user's body frame."""
-        return self.trajectory.state
-
-    @property
     def t(self) -> np.ndarray:
         """Times of the samples (s)."""
-        return self.trajectory.steps * self.step
+        counted = self.trajectory.steps * self.step
+        return self.t0 + counted if self.t0 else counted
 
     @property
     def steps(self) -> int:
         return int(self.trajectory.steps[-1])
 
+    @property
+    def state(self) -> Any:
+        """Every sample: a state whose arrays have the samples in front."""
+        return self.trajectory.states
+
+    @property
+    def last_state(self) -> Any:
+        """The last sample as a step takes it."""
+        return jax.tree.map(lambda x: x[-1], self.state)
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The shape of the batch; () if there is none."""
+        return self.last_state.shape
+
+    @property
+    def halvings(self) -> int:
+        """How many steps were halved, into however many parts, because their equations were not solved whole."""
+        return self.trajectory.halvings
+
+    @property
+    def renewals(self) -> int:
+        """How many solutions needed the whole Jacobian at every iterate, as one matrix did not do: one a step, or one
+        for each part of a halved step."""
+        return self.trajectory.renewals
+
+    # Quantities.
+
     @cached_property
-    def omega(self) -> np.ndarray:
-        """Body angular velocity (rad/s), shape (samples, *batch, 3)."""
-        return angular_velocity(self.body, self.state).array
+    def quantities(self) -> dict[str, Quantity]:
+        """All that can be looked at, by name."""
+        return {q.name: q for q in self.system.quantities}
 
-    @property
-    def kinetic(self) -> np.ndarray:
-        return self.trajectory.kinetic
+    def __iter__(self) -> Any:
+        return iter(self.quantities)
 
-    @property
-    def potential(self) -> np.ndarray:
-        return self.trajectory.potential
+    def __contains__(self, name: object) -> bool:
+        return name in self.quantities
 
-    @property
-    def energy(self) -> np.ndarray:
-        """Kinetic plus potential energy (J); the Hamiltonian under a potential."""
-        return self.kinetic + self.potential
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A quantity at every sample, (samples, *batch, ...)."""
+        if name not in self.quantities:
+            raise unknown("quantity", name, self.quantities)
+        q = self.quantities[name]
+        if q.made_of:
+            return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
+        if q.whole and q.of is not None:
+            return np.asarray(q.of(self.system, self.state, self.t))
+        return self._judged[name] if name in _JUDGED else self._looked[name]
+
+    def __getattr__(self, name: str) -> Any:
+        """Quantities by name, or by the name they have as an attribute."""
+        if not name.startswith("_"):
+            for q in self.quantities.values():
+                if name in (q.attribute, q.name):
+                    return self[q.name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _mapped(self, judged: bool) -> list[Quantity]:
+        return [q for q in self.quantities.values() if q.of and not q.whole and (q.name in _JUDGED) == judged]
 
     @cached_property
-    def spatial_momentum(self) -> np.ndarray:
-        """Shape (samples, *batch, 3)."""
-        return spatial_momentum(self.state).array
+    def _judged(self) -> dict[str, np.ndarray]:
+        return looked_at(self._mapped(True), self.now, self.state, self.t)
+
+    @cached_property
+    def _looked(self) -> dict[str, np.ndarray]:
+        return looked_at(self._mapped(False), self.now, self.state, self.t)
 
     @property
     def attitude(self) -> np.ndarray:
-        """Rotation matrices, shape (samples, *batch, 3, 3)."""
-        return self.state.attitude.matrix().array
+        """Rotation matrices, body to space, (samples, *batch, 3, 3), of a system (samples, bodies, 3, 3)."""
+        return np.asarray(Quaternion.of(self["attitude"]).matrix().array)
 
     @cached_property
     def observables(self) -> dict[str, Observable]:
-        """What this kind of body has besides attitude, momentum and energy."""
-        if self.body.twist_axis is None:
-            return {}
-        R = self.attitude
-        defect = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-1, -2))
-        return {
-            "twist_rate": Observable(self.omega[..., 2], "rad/s", "w∥ = ω · d3, the non-twisting residual"),
-            "constraint_violation": Observable(defect, "1", "largest entry of DᵀD - 1, D = (d1 d2 d3)"),
-        }
+        """What the system says is worth watching, by name."""
+        watched = [q for q in self.quantities.values() if q.given]
+        return {q.given: Observable(self[q.name], q.unit, q.meaning) for q in watched}
+
+    @cached_property
+    def traces(self) -> dict[str, np.ndarray]:
+        """Points that the system says are worth following, by name, (samples, 3): a contact, a tip."""
+        names = self.system.labels.get("point", ())
+        return {name: self["trace"][:, i] for i, name in enumerate(names)}
 
     @cached_property
     def conserved(self) -> tuple[str, ...]:
-        """What the motion itself conserves, of energy, kinetic, spatial_momentum, vertical_momentum and, of a
-        non-twisting body, nonholonomic_momentum. A drift of anything else says nothing of the method."""
-        from polhode.results.conserved import conserved_by_body
-
-        return conserved_by_body(self)
-
-    @cached_property
-    def dataset(self) -> xarray.Dataset:
-        """xarray: named coordinates, units, and attributes enough to run it again."""
-        from polhode.results.dataset import dataset_of
-
-        return dataset_of(self)
-
-    @cached_property
-    def plot(self) -> Plots:
-        """`plot.energy()`, `.momentum()`, `.attitude()`, `.tip()`, `.polhode()`; `plot()` for those that fit."""
-        from polhode.results.plots import Plots
-
-        return Plots(self.dataset)
-
-    def save(self, path: str | Path) -> Path:
-        """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
-        from polhode.results.store import save
-
-        return save(self.dataset, path)
-
-    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 5001) -> Path:
-        """A 3D animation in one HTML page that needs no network: the ellipsoid of inertia, turning. Of more samples
-        than `max_frames`, that many are shown, evenly thinned."""
-        from polhode.results.animation import animate
-        from polhode.results.scenes import scene_of_body
-
-        return animate(scene_of_body(self, title), path, max_frames=max_frames)
+        """What the motion itself conserves, by name. A drift of anything else says nothing of the method."""
+        # Always as many samples, twice where there are fewer: one program serves all runs.
+        which = np.linspace(0, len(self.t) - 1, _SPREAD).round().astype(int)
+        return self.now.conserved(jax.tree.map(lambda x: x[which], self.state), self.t[which])
 
     def drift(self, values: np.ndarray) -> float:
         """Largest deviation from the start over the samples, relative to the size at the start."""
         start = values[0]
-        vector = values.ndim > np.ndim(self.potential)
+        vector = values.ndim > 1 + len(self.members)
         deviation = values - start
         size = np.hypot.reduce(start, axis=-1) if vector else np.abs(start)  # `hypot`, for what overflows when squared
         far = np.hypot.reduce(deviation, axis=-1) if vector else np.abs(deviation)
         return float(np.max(far / np.where(size == 0, 1.0, size)))
 
+    # What was computed, judged.
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Quantities that must have a value at every sample."""
+        return tuple(name for name in _JUDGED if name in self.quantities)
+
+    def judge(self) -> Run:
+        """Up to the first sample in which a quantity that must have a value has none."""
+        values = {name: self[name] for name in self.judged}
+        good = {name: np.isfinite(v).all(axis=tuple(range(1, v.ndim))) for name, v in values.items()}
+        whole = np.all(list(good.values()), axis=0)
+        if whole.all():
+            return self
+        i = int(whole.argmin())
+        what = next(name for name in good if not good[name][i])
+        bad = ~np.isfinite(values[what][i])
+        failure = {
+            "step": int(self.trajectory.steps[i]),
+            "t": float(self.t[i]),
+            "what": what,
+            "value": float(values[what][i][bad].flat[0]),
+            "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
+        }
+        return replace(self, trajectory=self.trajectory.cut(i, Status.NOT_FINITE, failure))
+
+    def energy_gone_wrong(self) -> str | None:
+        """A sentence where the energy changed though nothing drives the motion."""
+        return energy_gone_wrong(self)
+
+    # Of one rotating body: what it was made of.
+
+    @property
+    def body(self) -> Any:
+        return self.system.body
+
+    @property
+    def load(self) -> Any:
+        return self.system.load
+
+    # To look at, and to keep.
+
+    @cached_property
+    def dataset(self) -> Any:
+        """xarray: named coordinates, units, and attributes enough to run it again."""
+        return dataset_of(self)
+
+    @cached_property
+    def plot(self) -> Plots:
+        """`plot()` for those that fit this run; `plot.energy()`, and others that `plot` lists, for one."""
+        return Plots(self.dataset)
+
+    def save(self, path: str | Path) -> Path:
+        """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
+        return save(self.dataset, path)
+
+    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 5001) -> Path:
+        """A 3D animation in one HTML page that needs no network. Of more samples than `max_frames`, that many are
+        shown, evenly thinned."""
+        return animate(scene_of(self, title), path, max_frames=max_frames)
+
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""
-        momenta = {}
-        if self.body.twist_axis is not None:
-            momenta = {"nonholonomic_momentum": {"drift": self.drift(self.state.momentum.array[..., :2])}}
-        last = State(*(_last(part) for part in (self.state.attitude, self.state.momentum)))
-        return {
-            "method": self.method.name,
-            "step": self.step,
-            "steps": self.steps,
-            "seconds": self.trajectory.seconds,
-            "final": {
-                "t": float(self.t[-1]),
-                "attitude": last.attitude.matrix().array.tolist(),
-                "momentum": last.momentum.array.tolist(),
-                "omega": angular_velocity(self.body, last).array.tolist(),
-                "observables": {name: np.asarray(o.values[-1]).tolist() for name, o in self.observables.items()},
-            },
-            "energy": {
-                "start": np.asarray(self.energy[0]).tolist(),
-                "end": np.asarray(self.energy[-1]).tolist(),
-                "drift": self.drift(self.energy),
-            },
-            "spatial_momentum": {"drift": self.drift(self.spatial_momentum)},
-            **momenta,
-            "conserved": list(self.conserved),
-            "iterations": self.trajectory.iterations,
-            "ok": self.ok,
-        }
+        return summary(self)
 
     def __repr__(self) -> str:
-        s = self.summary()
-        batch = self.potential.shape[1:]
-        kept = "nonholonomic_momentum" if self.body.twist_axis is not None else "spatial_momentum"
-        return (
-            f"<polhode run: {self.method.name}, {self.steps} steps of {self.step:g} s to t = {self.t[-1]:g}"
-            f"{f', batch {batch}' if batch else ''}, {len(self.t)} samples\n"
-            f"  {self._told('energy', s)}, {self._told(kept, s)}, "
-            f"{s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
-            f"  {self.trajectory.status.value}>"
-        )
-
-    def _told(self, name: str, summary: dict[str, Any]) -> str:
-        """How far a quantity went: drift where the motion conserves it, and no fault of the method's where not."""
-        words = "drift" if name in self.conserved else "changed by the load by"
-        return f"{name.replace('_', ' ')} {words} {summary[name]['drift']:.2e}"
+        return described(self)
 
     def _repr_html_(self) -> str:
         from html import escape
 
         return f"<pre>{escape(repr(self))}</pre>{self.dataset._repr_html_()}"
-
-
-def _last(part: Any) -> Any:
-    return type(part)(*(component[-1] for component in part))

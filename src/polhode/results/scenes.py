@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -11,19 +11,20 @@ from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Shape, Tube
 from polhode.multibody import RollingDisk, RollingSphere, SphereOnCylinder, System
 from polhode.results.scene import Actor, Scene, Surface, Trail
 
-if TYPE_CHECKING:
-    from polhode.results.run import Run
-    from polhode.results.system_run import SystemRun
-
 _NEAR = 1e-9  # m, rad: surfaces nearer than this are one
 
 
-def scene_of_system(run: SystemRun, title: str) -> Scene:
+def scene_of(run: Any, title: str) -> Scene:
+    """What moves, and what it stands on."""
+    return _of_system(run, title) if "position" in run else _of_body(run, title)
+
+
+def _of_system(run: Any, title: str) -> Scene:
     """Bodies with their shapes (or just their axes), the points followed, and what they stand and roll on."""
     system = run.system
-    size = 0.3 * (np.ptp(run.positions, axis=(0, 1)).max() / 10 + 1.0)
+    size = 0.3 * (np.ptp(run["position"], axis=(0, 1)).max() / 10 + 1.0)
     actors = [
-        Actor(name, run.positions[:, i], run.quaternions[:, i], _shapes(system.shapes[i], size))
+        Actor(name, run["position"][:, i], run["attitude"][:, i], _shapes(system.shapes[i], size))
         for i, name in enumerate(system.names)
     ]
     return Scene(
@@ -36,16 +37,16 @@ def scene_of_system(run: SystemRun, title: str) -> Scene:
     )
 
 
-def scene_of_body(run: Run, title: str) -> Scene:
+def _of_body(run: Any, title: str) -> Scene:
     """One rotating body as the ellipsoid of its inertia, with its axes."""
-    moments = np.linalg.eigvalsh(run.body.tensor)
-    across = np.sqrt(np.maximum(moments.sum() / 2 - np.diag(run.body.tensor), 0.02 * moments.max()))
+    moments = np.linalg.eigvalsh(run.system.tensor)
+    across = np.sqrt(np.maximum(moments.sum() / 2 - np.diag(run.system.tensor), 0.02 * moments.max()))
     shapes: list[Shape] = [Ellipsoid(tuple(across / across.max())), Axes(1.4)]
     still = np.zeros((len(run.t), 3))
     tip = run.attitude[:, :, 2] * 1.4
     return Scene(
         run.t,
-        [Actor("body", still, run.state.attitude.array, shapes)],
+        [Actor("body", still, run["attitude"], shapes)],
         paths=[Trail("body axis 3", tip)],
         ground=Plane((0.0, 0.0, -1.5)),
         title=title or f"{run.method.name}, step {run.step:g} s",

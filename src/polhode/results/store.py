@@ -6,24 +6,26 @@ A file is made in a workspace and moved to its place when whole; it carries chec
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 from pathlib import Path
-
-import xarray
+from typing import Any
 
 from polhode._notices import warn
 from polhode.model.checks import InputError, nearest
-from polhode.results import format_csv, format_netcdf, format_zarr
 from polhode.results.checksums import DamagedError, checked, with_checksums
-from polhode.results.dataset import FORMAT, FORMAT_BEFORE
+from polhode.results.dataset import FORMATS, WITHOUT_CHECKSUMS, as_now
 from polhode.results.workspace import clean, put, unfinished, workspace
 
 ENDINGS = (".zarr", ".nc", ".csv")
-_WRITERS = {".zarr": format_zarr.write, ".nc": format_netcdf.write, ".csv": format_csv.write}
-_READERS = {".zarr": format_zarr.read, ".nc": format_netcdf.read, ".csv": format_csv.read}
-_FORMATS = {".zarr": format_zarr.format_of, ".nc": format_netcdf.format_of, ".csv": format_csv.format_of}
+_FORMATS = {".zarr": "zarr", ".nc": "netcdf", ".csv": "csv"}
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TRIES = 20  # to read what is being replaced all the time
+
+
+def _format(ending: str) -> Any:
+    """Its module, which imports what takes its time."""
+    return importlib.import_module(f"polhode.results.format_{_FORMATS[ending]}")
 
 
 class SaveError(OSError):
@@ -74,12 +76,12 @@ def _ours(path: Path) -> bool:
     if path.is_dir() != (path.suffix == ".zarr"):
         return False
     try:
-        return _FORMATS[path.suffix](path) in (FORMAT, FORMAT_BEFORE)
+        return _format(path.suffix).format_of(path) in FORMATS
     except Exception:  # whatever a foreign or damaged file makes the libraries raise: it is not ours
         return False
 
 
-def save(dataset: xarray.Dataset, path: str | Path) -> Path:
+def save(dataset: Any, path: str | Path) -> Path:
     """To `path`, by its ending. What was there before stays until the new one is whole; a `SaveError` leaves it."""
     path = _check_kind(path)
     _check_names(dataset, path.suffix)
@@ -87,7 +89,7 @@ def save(dataset: xarray.Dataset, path: str | Path) -> Path:
     try:
         clean(target.parent)
         with workspace(target.parent) as place:
-            _WRITERS[path.suffix](with_checksums(dataset.drop_encoding()), place / target.name)
+            _format(path.suffix).write(with_checksums(dataset.drop_encoding()), place / target.name)
             put(place / target.name, target)
     except OSError as error:
         if error.errno not in _NO_ROOM:
@@ -99,7 +101,7 @@ def save(dataset: xarray.Dataset, path: str | Path) -> Path:
     return path
 
 
-def _check_names(dataset: xarray.Dataset, ending: str) -> None:
+def _check_names(dataset: Any, ending: str) -> None:
     """An InputError for a name that the file would not give back."""
     for name, variable in dataset.variables.items():
         for label in (str(name), *(map(str, variable.values) if variable.dtype.kind in "OU" else ())):
@@ -113,8 +115,8 @@ def _check_names(dataset: xarray.Dataset, ending: str) -> None:
             )
 
 
-def load(path: str | Path) -> xarray.Dataset:
-    """A saved trajectory, as it was saved. A file that is missing, damaged or not polhode's is an InputError."""
+def load(path: str | Path) -> Any:
+    """A saved trajectory. A file that is missing, damaged or not polhode's is an InputError."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a saved run is loaded by its path, text that ends in {', '.join(ENDINGS)}; got {path!r}")
     path = Path(path)
@@ -128,12 +130,12 @@ def load(path: str | Path) -> xarray.Dataset:
             if (place, mark) == _place(path):
                 raise
             continue  # it was replaced while it was read
-        if dataset.attrs["format"] == FORMAT_BEFORE:
+        if dataset.attrs["format"] == WITHOUT_CHECKSUMS:
             warn(
                 f"{str(path)!r} was saved by a polhode whose files had no checksums: were it damaged, nobody would "
                 "notice. To add them: polhode.results.save(polhode.load(path), path)"
             )
-        return dataset
+        return as_now(dataset)
     raise InputError(f"{str(path)!r} is being replaced all the time; try again when that has ended")
 
 
@@ -150,18 +152,18 @@ def _place(path: Path) -> tuple[Path, tuple[int, int]]:
     raise InputError(f"there is no file {str(path)!r}")
 
 
-def _read(place: Path, path: Path) -> xarray.Dataset:
+def _read(place: Path, path: Path) -> Any:
     try:
-        dataset = _READERS[path.suffix](place)
+        dataset = _format(path.suffix).read(place)
     except Exception as error:  # each library raises its own kinds for damaged files
         raise InputError(
             f"{str(path)!r} cannot be read as a trajectory ({type(error).__name__}: {error}); "
             "it may have been cut short: run it again"
         ) from error
     kind = dataset.attrs.get("format")
-    if kind not in (FORMAT, FORMAT_BEFORE):
+    if kind not in FORMATS:
         raise InputError(f"{str(path)!r} was not written by polhode (its format is {kind!r})")
-    if kind == FORMAT_BEFORE:
+    if kind == WITHOUT_CHECKSUMS:
         return dataset
     try:
         return checked(dataset)

@@ -3,7 +3,7 @@
 from polhode.rotation.body import NonTwistingBody, RigidBody
 from polhode.rotation.loads import Free, Load, Potential, Torque
 from polhode.rotation.state import Start, State
-from polhode.rotation.system import Rotation, from_principal, to_principal
+from polhode.rotation.system import Rotation
 
 __all__ = [
     "Free",
@@ -15,6 +15,4 @@ __all__ = [
     "Start",
     "State",
     "Torque",
-    "from_principal",
-    "to_principal",
 ]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Mat3, Quaternion, Vec3
 from polhode.model.checks import InputError, numbers, rotation_matrix, shape_of, shown, unit_quaternion
-from polhode.rotation.body import RigidBody
 
 
 @jax.tree_util.register_dataclass
@@ -21,6 +21,19 @@ class State:
 
     attitude: Quaternion
     momentum: Vec3
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the batch."""
+        return jnp.shape(self.momentum.x)
+
+    def tidied(self) -> Self:
+        """Attitudes of unit length, whose round-off would add up, and not at random."""
+        return replace(self, attitude=self.attitude.renormalized())
+
+    def kinetic(self, system: Any) -> Any:
+        """Kinetic energy (J), as whoever made this state means it."""
+        return system.kinetic(self.momentum)
 
     @staticmethod
     def of(
@@ -57,8 +70,8 @@ class Start:
     kind: str
     turning: Vec3
 
-    def on(self, body: RigidBody) -> State:
-        """The state of this body, in its own body frame."""
+    def on(self, body: Any) -> State:
+        """The state of this body, a `RigidBody` or a `Rotation`, in its own body frame."""
         q, v = _broadcast(self.attitude, self.turning)
         with np.errstate(over="ignore", invalid="ignore"):  # a run looks at its energy at the start
             if self.kind == "omega":

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, ClassVar
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from polhode._notices import warn
+from polhode._programs import stored
 from polhode.algebra import Quaternion, Scalar, Vec3
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, numbers
+from polhode.model.functions import as_arrays, failures_named
 from polhode.model.pytree import replaced, tree
-from polhode.rotation.body import RigidBody
+from polhode.model.quantity import Quantity
+from polhode.rotation.body import NonTwistingBody, RigidBody
 from polhode.rotation.loads import Free, InPrincipalAxes, Load
-from polhode.rotation.state import State
+from polhode.rotation.quantities import OF_NON_TWISTING, OF_ROTATIONS
+from polhode.rotation.state import Start, State
+
+_GIVEN = "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces"
+_ROUND_OFF = 1e-12
 
 
 @tree
@@ -24,6 +36,8 @@ class Rotation:
     With a `twist_axis` n, a principal axis, the body does not turn about it: Ω · n = 0, and
     the torque along n that sees to it comes on top of T."""
 
+    kind: ClassVar[str] = "rotation"
+
     moments: Vec3
     load: Load
     twist_axis: Vec3 | None
@@ -36,8 +50,8 @@ class Rotation:
         if not (load is None or isinstance(load, Load)):
             raise InputError(f"load must be a Potential, a Torque, a sum of them, or None; got {load!r}")
         parts = body.moments, Free() if load is None else load, body.twist_axis, body.axes
-        for name, value in zip(self.__dataclass_fields__, parts, strict=True):
-            object.__setattr__(self, name, value)
+        for f, value in zip(fields(self), parts, strict=True):
+            object.__setattr__(self, f.name, value)
 
     @classmethod
     def of(cls, moments: Vec3, load: Load | None = None) -> Rotation:
@@ -46,9 +60,10 @@ class Rotation:
 
     def replaced(self, **changes: Any) -> Rotation:
         """With other values of these fields, unchecked: for derivatives, `system.replaced(moments=moments)`."""
+        known = [f.name for f in fields(self)]
         for name in changes:
-            if name not in self.__dataclass_fields__:
-                raise InputError(f"a Rotation has no field {name!r}; it has {', '.join(self.__dataclass_fields__)}")
+            if name not in known:
+                raise InputError(f"a Rotation has no field {name!r}; it has {', '.join(known)}")
         return replaced(self, **changes)
 
     @property
@@ -89,19 +104,149 @@ class Rotation:
     def potential(self, t: Scalar, q: Quaternion) -> Scalar:
         return self.load.energy(t, q.matrix())
 
+    def to_principal(self, state: State) -> State:
+        """A state in the user's axes, seen from the principal axes. What a method keeps of its own
+        in a state is there already."""
+        if self.axes is None:
+            return state
+        return replace(state, attitude=state.attitude * self.axes, momentum=self.axes.unrotate(state.momentum))
 
-def to_principal(whose: RigidBody | Rotation, state: State) -> State:
-    """A state in the user's axes, seen from the principal axes of its body. What a method keeps of its own
-    in a state is there already."""
-    axes = whose.axes
-    if axes is None:
-        return state
-    return replace(state, attitude=state.attitude * axes, momentum=axes.unrotate(state.momentum))
+    def from_principal(self, state: State) -> State:
+        """The inverse of `to_principal`."""
+        if self.axes is None:
+            return state
+        axes = self.axes
+        return replace(state, attitude=state.attitude * axes.conjugate, momentum=axes.rotate(state.momentum))
+
+    @property
+    def body(self) -> RigidBody:
+        """The body alone."""
+        kind = RigidBody if self.twist_axis is None else NonTwistingBody
+        return kind(self.tensor, allow_unphysical=True)
+
+    @property
+    def tensor(self) -> np.ndarray:
+        """The inertia, 3x3, in the user's axes."""
+        moments = np.array([float(m) for m in self.moments])
+        if self.axes is None:
+            return np.diag(moments)
+        A = np.asarray(self.axes.matrix().array)
+        made = (A * moments) @ A.T
+        return made / 2 + made.T / 2
+
+    # What is asked of every system, see `model.system`.
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        return OF_ROTATIONS if self.twist_axis is None else OF_NON_TWISTING
+
+    def begun(self, start: Any) -> tuple[Rotation, State]:
+        if not isinstance(start, Start | State):
+            raise InputError(f"start must come from State.of(...); got {start!r}")
+        state = start.on(self) if isinstance(start, Start) else start
+        shape = np.broadcast_shapes(*map(np.shape, jax.tree.leaves(state)))
+        if 0 in shape:
+            raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
+        state = jax.tree.map(lambda x: np.broadcast_to(x, shape), as_arrays(state))
+        unknown = [x for x in jax.tree.leaves(self.load) if isinstance(x, Load)]
+        if unknown:
+            raise InputError(
+                f"the load is of the class {type(unknown[0]).__name__}, which JAX cannot take apart; make it a "
+                "dataclass and register it with jax.tree_util.register_dataclass"
+            )
+        with failures_named("the load", _GIVEN):
+            now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
+        return as_arrays(now), state
+
+    def fits(self, method: Any) -> None:
+        if self.twist_axis is not None and not method.traits.non_twisting:
+            raise InputError(
+                f"{method.name} does not keep the non-twisting constraint of a NonTwistingBody; use em or dla "
+                "(`polhode methods` marks those that do)"
+            )
+        takes = method.traits.loads
+        if takes == "none" and not isinstance(self.load, Free):
+            raise InputError(
+                f"{method.name} moves free bodies only; with a load use strang-{method.name} (order 2) or "
+                f"nystrom4-{method.name} (order 4)"
+            )
+        if takes == "attitude" and self.load.uses_omega:
+            raise InputError(
+                f"{method.name} takes loads that depend on attitude and time; this one depends on the angular velocity "
+                "too. Use imidm, or another method whose loads are 'any' (`polhode methods NAME` tells)"
+            )
+
+    def look(self, state: State, t0: float) -> None:
+        self._look_at_twist(state)
+        with np.errstate(over="ignore"):
+            numbers("the kinetic energy at the start", state.kinetic(self))
+        with failures_named("the load", _GIVEN):
+            potential, torque = jax.device_get(_probe(self, state, t0))
+        if np.shape(potential) not in ((), state.shape):
+            raise InputError(
+                f"the potential must be one number for each body, shape {state.shape}; its function returned shape "
+                f"{np.shape(potential)}"
+            )
+        numbers("the potential energy at the start", potential)
+        numbers("the torque at the start (body components)", torque.array)
+
+    def _look_at_twist(self, state: State) -> None:
+        if self.twist_axis is None:
+            return
+        omega = self.omega(state.momentum)
+        twist = np.abs(self.twist_axis.dot(omega)).max()
+        if twist > _ROUND_OFF * np.max(omega.norm()):
+            warn(
+                f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: "
+                "em will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will "
+                "drop it in the first step. Give ω · d3 = 0"
+            )
+
+    def fastest(self, state: State) -> Any:
+        return jnp.max(self.omega(state.momentum).norm())
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "inertia": self.tensor.ravel().tolist(),
+            "body": type(self.body).__name__,
+            "load": repr(None if isinstance(self.load, Free) else self.load),
+        }
+
+    def conserved(self, states: State, t: np.ndarray) -> tuple[str, ...]:
+        """Of energy, kinetic, spatial_momentum, vertical_momentum and (of a non-twisting body)
+        nonholonomic_momentum."""
+        rigid = self.twist_axis is None
+        if isinstance(self.load, Free):
+            momenta = ("spatial_momentum", "vertical_momentum") if rigid else ("nonholonomic_momentum",)
+            return ("energy", "kinetic", *momenta)
+        energy = ("energy",) if self.load.conservative else ()
+        if not rigid:
+            return energy
+        found = np.asarray(_torques(self, states, t))
+        pushed = not np.abs(found[..., 2]).max() <= _ROUND_OFF * np.abs(found).max()  # so that NaN does
+        return energy if pushed else (*energy, "vertical_momentum")
+
+    def why_failed(self, state: State, t: float, h: float) -> str | None:
+        return None
 
 
-def from_principal(whose: RigidBody | Rotation, state: State) -> State:
-    """The inverse of `to_principal`."""
-    axes = whose.axes
-    if axes is None:
-        return state
-    return replace(state, attitude=state.attitude * axes.conjugate, momentum=axes.rotate(state.momentum))
+@stored(briefly=True)
+def _probe(system: Rotation, state: State, t: Any) -> tuple[Any, Any]:
+    """Potential energy and torque, to look at before a run."""
+    q = state.attitude
+    return system.potential(t, q), system.torque(t, q, system.omega(state.momentum))
+
+
+@stored(briefly=True)
+def _torques(system: Rotation, states: State, t: Any) -> Any:
+    """In space axes, (samples, *batch, 3)."""
+
+    def of_one(state: State, t: Any) -> Any:
+        R = state.attitude.matrix()
+        return (R @ system.load.torque(t, R, system.omega(state.momentum))).array
+
+    return jax.vmap(of_one)(State(states.attitude, states.momentum), t)

@@ -1,7 +1,6 @@
 """`integrate`: the one driver for every run; in blocks, so that it can be watched and stopped.
 
-It knows nothing of what moves. A method says, of its own kind of state: the batch `shape`, how
-a state is `tidied` after a step, and which numbers of a moment are `kept`.
+It knows nothing of what moves: states are pytrees, and are kept as they are.
 """
 
 from __future__ import annotations
@@ -9,8 +8,7 @@ from __future__ import annotations
 import math
 import signal
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -18,31 +16,36 @@ import numpy as np
 import psutil
 
 from polhode._notices import warn
-from polhode._programs import Traced
 from polhode._signals import Signals
 from polhode.model import InputError
-from polhode.model.checks import numbers, positive, shown, whole
-from polhode.model.functions import as_float
-from polhode.simulation.loop import Block, capacity_for, run_block, run_block_briefly
+from polhode.model.checks import positive, whole
+from polhode.simulation.loop import Block, Tally, capacity_for, numbers_in, run_block, run_block_briefly
 from polhode.simulation.progress import Progress
 from polhode.simulation.status import Status
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
-_FIRST_BLOCK = 16_384  # steps
+FIRST_BLOCK = 16_384  # steps
 _CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
 
 
 @dataclass(frozen=True)
-class Samples:
-    """Rows of `method.kept`, and how the run went."""
+class Trajectory:
+    """States of a run, and how it went."""
 
     steps: np.ndarray  # step counts of the samples; t = t0 + steps * step
-    values: np.ndarray  # (samples, numbers, *batch)
+    states: Any  # samples in front
     status: Status
     seconds: float
     iterations: float  # a step, on average
     worst: float  # largest relative error left in a solved step
+    renewals: int = 0
+    halvings: int = 0
     failure: dict[str, Any] = field(default_factory=dict)
+
+    def cut(self, count: int, status: Status, failure: dict[str, Any]) -> Trajectory:
+        """The first so many samples."""
+        states = jax.tree.map(lambda x: x[:count], self.states)
+        return replace(self, steps=self.steps[:count], states=states, status=status, failure=failure)
 
 
 @dataclass(frozen=True)
@@ -102,28 +105,22 @@ def integrate(
     state: Any,
     plan: Plan,
     *,
-    sample: Callable[[Any, Any], Any],
-    finite: Mapping[str, int],
-    later: int,
-    first_block: int = _FIRST_BLOCK,
+    t0: float = 0.0,
+    later: int = 0,
+    first_block: int = FIRST_BLOCK,
     progress: bool | None,
     signals: Signals,
-) -> Samples:
-    """From `state`; `sample(state, t)` is `method.kept`, compiled. `finite`: numbers of a sample that must be finite,
-    by name, with their places in it. `later`: how many more numbers a sample of one member takes when its dataset is
-    made, for the guard of memory. All numbers are float64 arrays already, so that every run calls the same
-    compiled program."""
-    first = np.asarray(sample(state, 0.0))
-    for name, place in finite.items():
-        numbers(f"the {name} at the start", first[place])
+) -> Trajectory:
+    """From `state` at t0. `later`: how many more numbers a sample takes when its dataset is made, for the guard of
+    memory. All numbers are float64 arrays already, so that every run calls the same compiled program."""
     h, total = plan.step, plan.total
-    saved, capacity = _Saved(plan, first.shape, finite, later), capacity_for(first.shape)
-    saved.count, _ = saved.put(np.zeros(1, int), first[None])
+    saved, capacity = _Saved(plan, state, later), capacity_for(numbers_in(state))
+    saved.count = saved.put(np.zeros(1, int), jax.tree.map(lambda x: np.asarray(x)[None], state))
     began = time.perf_counter()
     failure: dict[str, Any] = {}
-    status, iterations, worst, done = Status.OK, 0, 0.0, 0
+    status, tally, done = Status.OK, Tally(0, 0.0, 0, 0), 0
     budget = first_block
-    ladder = _Ladder(method, system, state, h)
+    ladder = _Ladder(method, system, state, t0, h)
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
@@ -134,42 +131,64 @@ def integrate(
                 clock = time.perf_counter()
                 signals.waiting = True
                 block = jax.block_until_ready(
-                    ladder.program(done)(system, state, np.int64(done), 0.0, h, np.int64(count), np.int64(stride))
+                    ladder.program(done)(system, state, np.int64(done), t0, h, np.int64(count), np.int64(stride))
                 )
                 signals.waiting = False
                 spent = time.perf_counter() - clock
-                now, iterated, worst_now, ok = jax.device_get((block.done, block.iterations, block.worst, block.ok))
-                taken, iterated, worst_now = int(now) - done, int(iterated), float(worst_now)
-                filled, bad = saved.take(block, done, taken, stride)
+                now, tallied, ok = jax.device_get((block.done, block.tally, block.ok))
+                taken, new_tally = int(now) - done, _together(tally, tallied)
+                filled = saved.take(block, done, taken, stride)
                 # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
-                saved.count, state, done, iterations = filled, block.state, done + taken, iterations + iterated
-                worst, fresh = max(worst, worst_now), not signals.keeping
+                saved.count, state, done, tally, fresh = (
+                    filled,
+                    block.state,
+                    done + taken,
+                    new_tally,
+                    not signals.keeping,
+                )
                 signals.keep()
                 bar.advance(done)
-                if not bad and not ok.all() and ladder.climbs(done):
+                if not ok.all() and ladder.climbs(done):
                     continue
-                if bad or not ok.all():
-                    status, failure = (Status.NOT_FINITE, bad) if bad else _failure(block, done, h)
+                if not ok.all():
+                    status, failure = _failure(block, done, t0, h)
                     break
                 if not fresh:  # the first call may have compiled
                     budget = max(1, int(taken * min(8.0, _BLOCK_SECONDS / max(spent, 1e-6))))
         except KeyboardInterrupt:  # a second signal while waiting, or a handler of the user's own
             status, signals.waiting = Status.INTERRUPTED, False
             signals.came = signals.came or signal.SIGINT
-        if saved.counts[saved.count - 1] < done and "what" not in failure:
-            saved.count, bad = saved.put(np.array([done]), np.asarray(sample(state, done * h))[None])
-            status, failure = (Status.NOT_FINITE, bad) if bad else (status, failure)
+        if saved.counts[saved.count - 1] < done:
+            saved.count = saved.put(np.array([done]), jax.tree.map(lambda x: np.asarray(x)[None], state))
     seconds = time.perf_counter() - began
-    return Samples(*saved.kept(), status, seconds, iterations / max(done, 1), worst, failure)
+    return Trajectory(
+        *saved.kept(),
+        status,
+        seconds,
+        tally.iterations / max(done, 1),
+        tally.worst,
+        tally.renewals,
+        tally.halvings,
+        failure,
+    )
+
+
+def _together(a: Tally, b: Tally) -> Tally:
+    return Tally(
+        a.iterations + int(b.iterations),
+        max(a.worst, float(b.worst)),
+        a.renewals + int(b.renewals),
+        a.halvings + int(b.halvings),
+    )
 
 
 class _Ladder:
     """The programs of a method's rungs. A step that one does not solve, and those after it, up to a number that does
     not depend on how fast the machine is, are taken by the next; then the first goes on."""
 
-    def __init__(self, method: Any, system: Any, state: Any, h: float) -> None:
+    def __init__(self, method: Any, system: Any, state: Any, t0: float, h: float) -> None:
         self._rungs = method.rungs
-        self._like = (system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(1))
+        self._like = (system, state, np.int64(0), t0, h, np.int64(1), np.int64(1))
         self._programs: dict[int, Any] = {}
         self._rung, self._until = 0, 0
 
@@ -197,86 +216,52 @@ class _Ladder:
         return True
 
 
-def bytes_needed(plan: Plan, shape: tuple[int, ...], later: int) -> int:
+def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
     """What a run takes at most, to its dataset and a saved .nc: samples, their counts, two blocks on their way."""
-    row, members = math.prod(shape), math.prod(shape[1:])
-    return 8 * (plan.room * (row + 1 + later * members) + 2 * capacity_for(shape) * row)
+    return 8 * (plan.room * (numbers + 1 + later) + 2 * capacity_for(numbers) * numbers)
 
 
 class _Saved:
     """The samples so far, in arrays that grow no larger than what will be saved."""
 
-    def __init__(self, plan: Plan, shape: tuple[int, ...], finite: Mapping[str, int], later: int) -> None:
-        self.plan, self.finite = plan, finite
-        room, size = plan.room, bytes_needed(plan, shape, later)
+    def __init__(self, plan: Plan, state: Any, later: int) -> None:
+        self.plan = plan
+        room, size = plan.room, bytes_needed(plan, numbers_in(state), later)
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
                 f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
                 f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
             )
-        self.values = np.empty((room, *shape))
+        self.states = jax.tree.map(lambda x: np.empty((room, *np.shape(x))), state)
         self.counts = np.empty(room, int)
         self.count = 0
 
-    def take(self, block: Block, before: int, taken: int, stride: int) -> tuple[int, dict[str, Any]]:
+    def take(self, block: Block, before: int, taken: int, stride: int) -> int:
         """The samples of a block put behind those that count."""
         if (before + stride) % self.plan.every:
-            return self.count, {}
+            return self.count
         whole_samples = taken // stride
-        return self.put(before + stride * np.arange(1, whole_samples + 1), np.asarray(block.samples)[:whole_samples])
+        rows = jax.tree.map(lambda x: np.asarray(x)[:whole_samples], block.samples)
+        return self.put(before + stride * np.arange(1, whole_samples + 1), rows)
 
-    def put(self, counts: np.ndarray, rows: np.ndarray) -> tuple[int, dict[str, Any]]:
-        """How many samples count with these, up to the first that is not finite; and what is wrong with that one."""
-        end = self.count + len(rows)
-        self.counts[self.count : end], self.values[self.count : end] = counts, rows
-        judged = np.isfinite(rows[:, list(self.finite.values())])
-        good = judged.all(axis=tuple(range(1, judged.ndim)))
-        if good.all():
-            return end, {}
-        i = int(good.argmin())
-        return self.count + i, self._bad(int(counts[i]), rows[i])
+    def put(self, counts: np.ndarray, rows: Any) -> int:
+        """How many samples count with these."""
+        end = self.count + len(counts)
+        self.counts[self.count : end] = counts
+        for place, new in zip(jax.tree.leaves(self.states), jax.tree.leaves(rows), strict=True):
+            place[self.count : end] = new
+        return end
 
-    def _bad(self, count: int, row: np.ndarray) -> dict[str, Any]:
-        what = next(name for name, place in self.finite.items() if not np.isfinite(row[place]).all())
-        values = row[self.finite[what]]
-        bad = ~np.isfinite(values)
-        return {
-            "step": count,
-            "t": count * self.plan.step,
-            "what": what,
-            "value": float(values[bad].flat[0]),
-            "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
-        }
-
-    def kept(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.counts[: self.count], self.values[: self.count]
+    def kept(self) -> tuple[np.ndarray, Any]:
+        return self.counts[: self.count], jax.tree.map(lambda x: x[: self.count], self.states)
 
 
-def as_arrays(tree: Any) -> Any:
-    """Numbers as float64 arrays, switches as 0 and 1; an error names what is no number, a parameter of a load say.
-    What users' functions captured stays as it is, indices too."""
-
-    def known(x: Any) -> bool:
-        return isinstance(x, Traced)
-
-    def floats(path: Any, x: Any) -> Any:
-        if known(x):
-            return x
-        try:
-            return as_float(x)
-        except (TypeError, ValueError) as error:
-            place = jax.tree_util.keystr(path[:1]).lstrip(".")  # load, attitude, masses, forces, ...
-            raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
-
-    return jax.tree_util.tree_map_with_path(floats, tree, is_leaf=known)
-
-
-def _failure(block: Block, done: int, h: float) -> tuple[Status, dict[str, Any]]:
+def _failure(block: Block, done: int, t0: float, h: float) -> tuple[Status, dict[str, Any]]:
     bad = ~np.asarray(block.ok)
     converged = np.asarray(block.report.converged)[bad].all()
     detail = {
         "step": done + 1,
-        "t": done * h,
+        "t": t0 + done * h,
         "residual": float(np.asarray(block.report.error)[bad].max()),
         "iterations": int(np.asarray(block.report.iterations)[bad].max()),
         "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],

@@ -1,4 +1,4 @@
-"""The compiled loop: many steps in one call, a sample kept after every `stride` of them."""
+"""The compiled loop: many steps in one call, the state kept after every `stride` of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,26 @@ from polhode.model import InputError
 from polhode.solve import Report
 
 
-def capacity_for(row: tuple[int, ...]) -> int:
-    """Samples a call can return: fixed by the shape of one alone, so that one program
+def numbers_in(state: Any) -> int:
+    """Of one sample."""
+    return sum(math.prod(jnp.shape(x)) for x in jax.tree.leaves(state))
+
+
+def capacity_for(numbers: int) -> int:
+    """Samples a call can return: fixed by the size of one alone, so that one program
     serves every run, and at most some 32 million numbers."""
-    return max(1, min(1024, 2**25 // math.prod(row)))
+    return max(1, min(1024, 2**25 // numbers))
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Tally:
+    """How steps went, in all."""
+
+    iterations: Any
+    worst: Any  # largest error left in a solved step
+    renewals: Any  # solutions that needed the whole Jacobian at every iterate
+    halvings: Any  # steps that were taken in parts
 
 
 @jax.tree_util.register_dataclass
@@ -29,20 +45,19 @@ class Block:
 
     state: Any  # after the last good step
     done: Any  # steps taken since the start of the run
-    iterations: Any  # in all
-    worst: Any  # largest error left in a solved step
+    tally: Tally
     ok: Any  # per member of a batch; False: the step after `done` failed
     report: Report  # of the last step tried
-    samples: Any  # rows of `method.kept`; the first (steps taken) // stride of them are set
+    samples: Any  # states; the first (steps taken) // stride of them are set
 
 
 def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
     """`count` samples, `stride` steps apart, from `state` after `done` steps."""
-    shape = method.shape(state)
-    report = Report(jnp.ones(shape, bool), jnp.zeros(shape, int), jnp.zeros(shape))
+    shape = state.shape
+    report = _broadcast(Report.explicit(), shape)
 
     def step(carry: Any) -> Any:
-        state, n, _, iterations, worst, ok, _ = carry
+        state, n, _, tally, ok, _ = carry
         result = method.step(system, state, t0 + n * h, h)
         if not hasattr(result, "report"):
             raise InputError(f"{method.name}.step must return Step(state, ...); it returned {type(result).__name__}")
@@ -51,22 +66,27 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
         ok = report.converged & _finite(new)
         good = jnp.all(ok)
         state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, state)
-        worst = jnp.where(good, jnp.maximum(worst, jnp.max(report.error)), worst)
-        return state, n + good, good, iterations + jnp.max(report.iterations), worst, ok, report
+        tally = Tally(
+            tally.iterations + jnp.max(report.iterations),
+            jnp.where(good, jnp.maximum(tally.worst, jnp.max(report.error)), tally.worst),
+            tally.renewals + good * jnp.max(report.renewals),
+            tally.halvings + good * jnp.max(report.halvings),
+        )
+        return state, n + good, good, tally, ok, report
 
     def sample(j: Any, carry: Any) -> Any:
         *inner, buffer = carry
         end = inner[1] + stride
         inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, tuple(inner))
-        state = inner[0]
-        kept = method.kept(system, state, t0 + inner[1] * h)
-        return (*inner, lax.dynamic_update_index_in_dim(buffer, kept, j, 0))
+        keep = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, j, 0)  # noqa: E731
+        return (*inner, jax.tree.map(keep, buffer, inner[0]))
 
-    row = jax.eval_shape(method.kept, system, state, t0).shape
-    buffer = jnp.zeros((capacity_for(row), *row))
-    start = (state, done, jnp.asarray(True), jnp.asarray(0), jnp.asarray(0.0), jnp.ones(shape, bool), report, buffer)
-    state, done, _, iterations, worst, ok, report, buffer = lax.fori_loop(0, count, sample, start)
-    return Block(state, done, iterations, worst, ok, report, buffer)
+    capacity = capacity_for(numbers_in(state))
+    buffer = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape)), state)
+    tally = Tally(jnp.asarray(0), jnp.asarray(0.0), jnp.asarray(0), jnp.asarray(0))
+    start = (state, done, jnp.asarray(True), tally, jnp.ones(shape, bool), report, buffer)
+    state, done, _, tally, ok, report, buffer = lax.fori_loop(0, count, sample, start)
+    return Block(state, done, tally, ok, report, buffer)
 
 
 run_block = stored(run_block_of, static=1)

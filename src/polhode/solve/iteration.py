@@ -14,7 +14,7 @@ error left reported. `mode` overrides this choice, which `runs_until_converged` 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import jax
@@ -27,6 +27,10 @@ from polhode.algebra.scalars import is_mpmath
 Residual = Callable[[Any], Any]
 
 
+def _none() -> Any:
+    return jnp.asarray(0)
+
+
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Report:
@@ -35,6 +39,8 @@ class Report:
     converged: Scalar  # bool
     iterations: Scalar  # int
     error: Scalar  # estimate of what is left, relative to the scale of the unknown
+    renewals: Scalar = field(default_factory=_none)  # solutions that needed the whole Jacobian at every iterate
+    halvings: Scalar = field(default_factory=_none)  # steps that were taken in parts
 
     @classmethod
     def explicit(cls) -> Report:
@@ -47,6 +53,8 @@ class Report:
             self.converged & other.converged,
             self.iterations + other.iterations,
             jnp.maximum(self.error, other.error),
+            self.renewals + other.renewals,
+            self.halvings + other.halvings,
         )
 
 

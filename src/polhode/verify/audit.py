@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from polhode.methods import Method, method_of
-from polhode.verify.cases import cases_for
 from polhode.verify.claims import claims
 from polhode.verify.conservation import QUANTITIES, Deviation, deviation
 from polhode.verify.order import Convergence, converge
 from polhode.verify.structure import invariant_defects, poisson_defect, symmetry_defect, symplectic_defect
+from polhode.verify.trials import trials_for
 
 HOLDS = 1e-12  # a defect below this is round-off
 
@@ -83,7 +83,7 @@ def audit(method: Method | type[Method] | str) -> Certificate:
             contradictions.append(f"{claim.statement}: {measured}")
     return Certificate(
         chosen,
-        {case.name: converge(chosen, case) for case in cases_for(chosen.traits.loads)},
+        {case.name: converge(chosen, case) for case in trials_for(chosen.traits.loads)},
         {trait: deviation(chosen, trait) for trait in traits},
         {
             **invariant_defects(chosen),

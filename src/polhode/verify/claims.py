@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from polhode.methods import Method, method_of
-from polhode.verify.cases import Case, cases_for
 from polhode.verify.conservation import QUANTITIES, deviation
 from polhode.verify.order import converge
 from polhode.verify.structure import poisson_defect, symmetry_defect, symplectic_defect
+from polhode.verify.trials import Trial, trials_for
 
 _HOLDS, _BROKEN = 1e-12, 1e-10  # of defects of one step
 
@@ -45,7 +45,7 @@ def claims(method: Method | type[Method] | str) -> list[Claim]:
     """All that the traits of `method` claim."""
     method = method_of(method)
     traits = method.traits
-    found = [_order(method, case) for case in cases_for(traits.loads)]
+    found = [_order(method, case) for case in trials_for(traits.loads)]
     found += [_conserved(method, trait) for trait in ("energy", "spatial_momentum", "momentum_length")]
     if traits.loads != "none":
         found += [_conserved(method, trait) for trait in ("top_energy", "vertical_momentum")]
@@ -57,7 +57,7 @@ def claims(method: Method | type[Method] | str) -> list[Claim]:
     return found
 
 
-def _order(method: Method, case: Case) -> Claim:
+def _order(method: Method, case: Trial) -> Claim:
     order = method.traits.order
     exact = math.isinf(order) or (case.load is None and _exact_when_free(method))
 

@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 
 from polhode.methods import Method
-from polhode.methods.base import Conserved
 from polhode.methods.krysl import rate
+from polhode.model.traits import Conserved
 from polhode.problems import problem_of
 from polhode.results.run import Run
 from polhode.rotation import Rotation, State
-from polhode.rotation.invariants import kinetic_energy
+from polhode.rotation.quantities import kinetic_energy
 from polhode.simulation import StepError
 from polhode.verify.measured import measured
 
@@ -24,7 +24,7 @@ ROUND_OFF = 1e-12  # over STEPS; the methods measure 1e-15 to 4e-13
 
 @cache
 def _long_run(method: Method, problem: str, step: float) -> Run:
-    setup = problem_of(problem).setup()
+    setup = problem_of(problem).problem()
     try:
         return measured(setup.body, setup.load, setup.start, method=method, step=step, steps=STEPS, every=50)
     except StepError as stop:  # it grew beyond all numbers, or could not be solved: judged by what there is

@@ -8,8 +8,8 @@ import numpy as np
 
 from polhode.methods import Method
 from polhode.simulation import StepError
-from polhode.verify.cases import Case
 from polhode.verify.measured import measured
+from polhode.verify.trials import Trial
 
 ROUND_OFF = 2e-12  # errors below are those of the reference and of arithmetic
 _MOST_STEPS = 4096
@@ -32,7 +32,7 @@ class Convergence:
         return float(np.log2(self.errors[clear[-1] - 1] / self.errors[clear[-1]]))
 
 
-def converge(method: Method, case: Case) -> Convergence:
+def converge(method: Method, case: Trial) -> Convergence:
     """With steps doubled until the error is at round-off, or the slope has settled."""
     R, Pi = case.reference()
     steps, errors = [], []

@@ -18,7 +18,8 @@ from polhode.api import simulate
 from polhode.methods import Method, method_of
 from polhode.model import InputError
 from polhode.model.checks import positive, unknown, whole
-from polhode.problems import Problem, Setup, problem_of
+from polhode.model.problem import Problem
+from polhode.problems import problem as problem_named
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, house_style, plain
 from polhode.simulation import count_steps
@@ -26,7 +27,7 @@ from polhode.simulation import count_steps
 Reader = Callable[[Run], np.ndarray]
 _QUANTITIES: dict[str, Reader] = {
     "attitude": lambda run: run.attitude.reshape(len(run.t), -1),  # nine components of the directors
-    "momentum": lambda run: run.state.momentum.array,
+    "momentum": lambda run: run["momentum"],
 }
 
 
@@ -76,7 +77,7 @@ class Quotient:
 
 
 def quotient(
-    problem: str | Problem | Setup,
+    problem: str | Problem,
     method: str | Method,
     step: float,
     *,
@@ -88,22 +89,19 @@ def quotient(
 ) -> Quotient:
     """The second quotient of precision of a method on a problem, from runs with h, h/2 and h/4.
 
-    problem     a built-in problem's name (with its parameters by name), a Problem, or a Setup
+    problem     a built-in problem's name (with its parameters by name), or a Problem
     of          "attitude" (nine components of the directors), "momentum", or a function of a Run
                 that returns one row a sample
     decimals    round ξ to so many first, as some published results were
     """
-    if isinstance(problem, Setup):
-        setup = problem
-        if until is None:
-            raise InputError("a Setup does not say how long to run; give until")
-    else:
-        known = problem_of(problem) if isinstance(problem, str) else problem
-        setup, until = known.setup(**parameters), known.until if until is None else until
+    known = problem_named(problem, **parameters) if isinstance(problem, str) else problem
+    until = known.until if until is None else until
+    if until is None:
+        raise InputError("this problem does not say how long to run; give until")
     if isinstance(of, str) and of not in _QUANTITIES:
         raise unknown("quantity", of, _QUANTITIES)
     read = _QUANTITIES[of] if isinstance(of, str) else of
-    chosen, h = method_of(method), positive("step", step)
+    chosen, h = method_of(method, known.kind), positive("step", step)
     every = whole("every", every, 1)
     found: dict[int, np.ndarray] = {}
     steps, notice = count_steps(h, until, None)
@@ -111,9 +109,7 @@ def quotient(
         warn(notice)
 
     def run(k: int) -> Run:
-        return simulate(
-            setup.body, setup.load, setup.start, method=chosen, step=h / k, steps=steps * k, every=every * k
-        )
+        return simulate(known, method=chosen, step=h / k, steps=steps * k, every=every * k)
 
     def solution(k: int) -> np.ndarray:
         if k not in found:

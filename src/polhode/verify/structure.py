@@ -17,7 +17,7 @@ import numpy as np
 from polhode.algebra import Vec3, exp, log
 from polhode.methods import Method, Step
 from polhode.rotation import Rotation, State
-from polhode.verify.cases import BODY, GRAVITY, SHAKING, START
+from polhode.verify.trials import BODY, GRAVITY, SHAKING, START
 
 STEPS = (1.0, 0.7, 0.4, 0.2)  # the longest that can be solved: there the defects of high orders show
 
@@ -91,11 +91,11 @@ def invariant_defects(method: Method) -> dict[str, float]:
     system, start = Rotation(BODY), _start()
     end = jax.jit(method.step)(system, start, 0.0, h).state
     moved = end.attitude.rotate(end.momentum) - start.attitude.rotate(start.momentum)
-    C0, H0 = start.momentum.norm2(), method.kinetic_energy(system, start)
+    C0, H0 = start.momentum.norm2(), method.begin(system, start).kinetic(system)
     return {
         "Qy": float(moved.norm() / start.momentum.norm()),
         "C": float(abs(end.momentum.norm2() / C0 - 1)),
-        "H": float(abs(method.kinetic_energy(system, end) / H0 - 1)),
+        "H": float(abs(end.kinetic(system) / H0 - 1)),
     }
 
 

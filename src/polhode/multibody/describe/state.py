@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,10 +21,14 @@ class State:
     velocities: Any  # (N, 3) space axes (m/s)
     omegas: Any  # (N, 3) body axes (rad/s)
     multipliers: Any  # (k,) the classical multipliers, half a step back: constraint forces (N, N m)
-    mu: Any  # (k,) the paper's μ; M̄μ accumulates the impulse of the rows
-    lam: Any  # (k,) λ, the integral of μ
-    halvings: Any = 0.0  # steps so far that were halved, into however many parts
-    renewals: Any = 0.0  # solutions so far that needed the whole Jacobian at every iterate
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the batch: there is none."""
+        return ()
+
+    def tidied(self) -> Self:
+        return self  # a step keeps attitudes at unit length
 
     @property
     def rotations(self) -> Any:
@@ -34,13 +38,10 @@ class State:
     @staticmethod
     def of(bodies: Sequence[Body], rows: int) -> State:
         """The start as the bodies give it, with no multipliers."""
-        none = np.zeros(rows)
         return State(
             np.array([body.position for body in bodies]),
             np.array([body.quaternion for body in bodies]),
             np.array([body.velocity for body in bodies]),
             np.array([body.omega for body in bodies]),
-            none,
-            none,
-            none,
+            np.zeros(rows),
         )

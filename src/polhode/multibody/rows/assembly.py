@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +12,8 @@ import numpy as np
 
 from polhode.algebra.arrays import product, skew
 from polhode.multibody.rows.derivatives import Local, Motion, Pose, over
+from polhode.multibody.rows.gathered import Gathered
 from polhode.multibody.rows.gathering import by_row, by_row_and_body
-
-if TYPE_CHECKING:
-    from polhode.multibody.system import System
 
 SINGULAR = 1e-6  # of `Constraint.singular`: nearer than this its rows mean nothing
 
@@ -26,7 +24,7 @@ def moved(q: Pose, delta: Any) -> Pose:
     return r + delta[..., :3], R + product(R, skew(delta[..., 3:]))
 
 
-def phi(system: System, q: Pose, t: Any) -> Any:
+def phi(system: Gathered, q: Pose, t: Any) -> Any:
     """(k,) the φ of holonomic rows, 0 elsewhere."""
     blocks = []
     u = jnp.zeros((system.size, 6))
@@ -36,13 +34,13 @@ def phi(system: System, q: Pose, t: Any) -> Any:
     return by_row(system, blocks) if blocks else jnp.zeros(0)
 
 
-def psi(system: System, q: Pose, u: Motion, t: Any) -> Any:
+def psi(system: Gathered, q: Pose, u: Motion, t: Any) -> Any:
     """(k,) ψ = Aϑ + (explicit time), each row."""
     blocks = [over(g, Local.psi, q, u, t) for g in system.groups]
     return by_row(system, blocks) if blocks else jnp.zeros(0)
 
 
-def rows(system: System, q: Pose, t: Any) -> Any:
+def rows(system: Gathered, q: Pose, t: Any) -> Any:
     """A as (k, N, 6)."""
     if not system.groups:
         return jnp.zeros((0, system.size, 6))
@@ -51,7 +49,7 @@ def rows(system: System, q: Pose, t: Any) -> Any:
     return by_row_and_body(system, blocks)
 
 
-def drift(system: System, q: Pose, t: Any) -> Any:
+def drift(system: Gathered, q: Pose, t: Any) -> Any:
     """(k,) ψ at ϑ = 0: what of a row depends on time alone, or moves by itself."""
     if not any(g.kind.rheonomic for g in system.groups):
         return jnp.zeros(system.rows)
@@ -62,7 +60,7 @@ def drift(system: System, q: Pose, t: Any) -> Any:
     return by_row(system, blocks)
 
 
-def regular(system: System, q: Pose, t: Any) -> Any:
+def regular(system: Gathered, q: Pose, t: Any) -> Any:
     """Whether every constraint has a meaning there: no wheel lies flat."""
     u = jnp.zeros((system.size, 6))
     good = jnp.asarray(True)
@@ -73,7 +71,7 @@ def regular(system: System, q: Pose, t: Any) -> Any:
     return good
 
 
-def forces(system: System, q: Pose, u: Motion, t: Any, which: Sequence[bool] | None = None) -> Any:
+def forces(system: Gathered, q: Pose, u: Motion, t: Any, which: Sequence[bool] | None = None) -> Any:
     """f, (N, 6): force in space axes, torque in body axes; of all that is applied, or of `which`."""
     view = system.seen(q, u, t)
     total = jnp.zeros((system.size, 6))
@@ -86,7 +84,7 @@ def forces(system: System, q: Pose, u: Motion, t: Any, which: Sequence[bool] | N
     return total
 
 
-def singularities(system: System, q: Pose, u: Motion) -> list[tuple[str, float, float]]:
+def singularities(system: Gathered, q: Pose, u: Motion) -> list[tuple[str, float, float]]:
     """Each constraint that can lose its meaning, by name: how near it is to that, 0 there and 1 far away, and the
     rate of this."""
     found = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +18,7 @@ from polhode._programs import anew, same_everywhere, trace_number
 from polhode.algebra import Mat3, Vec3
 from polhode.algebra.computed_once import whole
 from polhode.multibody.describe.views import Frame, View, frame_of
-
-if TYPE_CHECKING:
-    from polhode.multibody.system import Group
+from polhode.multibody.rows.gathered import Group
 
 Pose = tuple[Any, Any]  # positions (m, 3), rotations (m, 3, 3)
 Way = Any  # (Vec3 or None, Vec3 or None) of each body: moved and turned, or v and Ω; None is no motion

@@ -6,14 +6,12 @@ and a fixed table says which of them stand at each place; a scatter would be a l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-if TYPE_CHECKING:
-    from polhode.multibody.system import Group, System
-
+from polhode.multibody.rows.gathered import Gathered, Group
 
 _WIDE = 8  # numbers added at one place by one gather
 
@@ -50,13 +48,13 @@ def _take(blocks: list[Any], table: np.ndarray) -> Any:
     return total
 
 
-def by_row(system: System, blocks: list[Any]) -> Any:
+def by_row(system: Gathered, blocks: list[Any]) -> Any:
     """(constraints, rows, ...) of each group to (k, ...)."""
     flat = jnp.concatenate([b.reshape((-1, *b.shape[2:])) for b in blocks])
     return flat[np.argsort(np.concatenate([rows_of(g).ravel() for g in system.groups]))]
 
 
-def by_body(system: System, blocks: list[Any]) -> Any:
+def by_body(system: Gathered, blocks: list[Any]) -> Any:
     """(constraints, bodies, 6) of each group, summed to (N, 6)."""
     entries, count = [], 1
     for g in system.groups:
@@ -77,7 +75,7 @@ def by_body(system: System, blocks: list[Any]) -> Any:
     return _take([values], _table(entries, (system.size,)))
 
 
-def by_row_and_body(system: System, blocks: list[Any]) -> Any:
+def by_row_and_body(system: Gathered, blocks: list[Any]) -> Any:
     """(constraints, rows, bodies, 6) of each group to (k, N, 6)."""
     entries, count = [], 1
     for g in system.groups:
@@ -88,7 +86,7 @@ def by_row_and_body(system: System, blocks: list[Any]) -> Any:
     return _take([b.reshape(-1, 6) for b in blocks], _table(entries, (system.rows, system.size)))
 
 
-def by_bodies(system: System, blocks: list[Any]) -> Any:
+def by_bodies(system: Gathered, blocks: list[Any]) -> Any:
     """(constraints, bodies, 6, bodies, 6) of each group, summed to (6N, 6N)."""
     entries, count = [], 1
     for g in system.groups:

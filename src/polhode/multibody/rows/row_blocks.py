@@ -7,7 +7,7 @@ number of constraints.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,15 +15,13 @@ import scipy.sparse as sp
 
 from polhode.algebra.arrays import turn
 from polhode.multibody.rows.derivatives import Local, Pose, over
+from polhode.multibody.rows.gathered import Gathered, Group
 from polhode.multibody.rows.gathering import by_body, by_row, rows_of
-
-if TYPE_CHECKING:
-    from polhode.multibody.system import Group, System
 
 Blocks = list[Any]
 
 
-def blocks_of(system: System, q: Pose, t: Any) -> Blocks:
+def blocks_of(system: Gathered, q: Pose, t: Any) -> Blocks:
     """A, in body axes."""
     u = jnp.zeros((system.size, 6))
     return [over(g, Local.rows, q, u, t) for g in system.groups]
@@ -34,7 +32,7 @@ def bodies_of(group: Group) -> np.ndarray:
     return np.array(group.bodies)
 
 
-def turned(system: System, R: Any, blocks: Blocks) -> Blocks:
+def turned(system: Gathered, R: Any, blocks: Blocks) -> Blocks:
     """The last three of each six turned by R, (N, 3, 3), of their body."""
     return [
         jnp.concatenate([b[..., :3], turn(R[bodies_of(g)][:, None], b[..., 3:])], axis=-1)
@@ -42,7 +40,7 @@ def turned(system: System, R: Any, blocks: Blocks) -> Blocks:
     ]
 
 
-def over_masses(system: System, per_mass: tuple[Any, Any], blocks: Blocks) -> Blocks:
+def over_masses(system: Gathered, per_mass: tuple[Any, Any], blocks: Blocks) -> Blocks:
     """M⁻¹aᵀ of every row a."""
     m, J = per_mass
     parts = []
@@ -52,7 +50,7 @@ def over_masses(system: System, per_mass: tuple[Any, Any], blocks: Blocks) -> Bl
     return parts
 
 
-def pull(system: System, blocks: Blocks, Lam: Any) -> Any:
+def pull(system: Gathered, blocks: Blocks, Lam: Any) -> Any:
     """AᵀΛ, (N, 6)."""
     if not blocks:
         return jnp.zeros((system.size, 6))
@@ -60,7 +58,7 @@ def pull(system: System, blocks: Blocks, Lam: Any) -> Any:
     return by_body(system, [jnp.sum(b * Lam[rows_of(g)][:, :, None, None], axis=1) for g, b in pairs])
 
 
-def along(system: System, blocks: Blocks, u: Any) -> Any:
+def along(system: Gathered, blocks: Blocks, u: Any) -> Any:
     """Aϑ, (k,)."""
     if not blocks:
         return jnp.zeros(0)
@@ -68,7 +66,7 @@ def along(system: System, blocks: Blocks, u: Any) -> Any:
     return by_row(system, [jnp.sum(b * u[bodies_of(g)][:, None], axis=(2, 3)) for g, b in pairs])
 
 
-def inner(system: System, blocks: Blocks, others: Blocks) -> Any:
+def inner(system: Gathered, blocks: Blocks, others: Blocks) -> Any:
     """a · b of every row a of one with the same row b of the other, (k,)."""
     if not blocks:
         return jnp.zeros(0)
@@ -81,7 +79,7 @@ def places_of(group: Group) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.broadcast_arrays(rows_of(group)[:, :, None, None], columns))  # type: ignore[return-value]
 
 
-def matrix_of(system: System, blocks: Blocks) -> sp.csr_array:
+def matrix_of(system: Gathered, blocks: Blocks) -> sp.csr_array:
     """(k, 6N), of numbers that are known."""
     where = [places_of(g) for g in system.groups]
     rows, columns = (np.concatenate([w[i].ravel() for w in where]) for i in range(2))

@@ -39,8 +39,7 @@ from polhode.multibody.rows import assembly
 from polhode.multibody.rows.derivatives import Local, over
 from polhode.multibody.rows.floating import Parts
 from polhode.multibody.rows.gathering import by_bodies, by_body, by_row_and_body, rows_of
-from polhode.multibody.step.blocks import carried_by, carry_of, diagonal, masses, rotations
-from polhode.multibody.step.momenta import (
+from polhode.multibody.rows.momenta import (
     carried,
     extent,
     gyration,
@@ -52,6 +51,7 @@ from polhode.multibody.step.momenta import (
     pose,
     posed,
 )
+from polhode.multibody.step.blocks import carried_by, carry_of, diagonal, masses, rotations
 from polhode.multibody.system import System
 
 # What is about to stop has no direction of motion, and neither has a part afloat whose bodies hardly move within it.

@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.multibody.describe.views import View, bodies_used, frame_of
 from polhode.multibody.rows import assembly
-from polhode.multibody.step.momenta import in_space
+from polhode.multibody.rows.momenta import in_space
 from polhode.multibody.system import System
 
 

@@ -17,8 +17,8 @@ from jax import lax
 
 from polhode.algebra.arrays import inverse3, root3, turn, turn_back
 from polhode.model.pytree import tree
+from polhode.multibody.rows.momenta import in_space
 from polhode.multibody.step.equations import Equations
-from polhode.multibody.step.momenta import in_space
 from polhode.multibody.system import System
 from polhode.solve import Report
 from polhode.solve.chord import settled

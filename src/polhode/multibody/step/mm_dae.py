@@ -8,16 +8,18 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 
 from polhode.model.checks import InputError
+from polhode.model.method import Step
+from polhode.model.traits import Traits
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.step.method import Method, Step
-from polhode.multibody.step.momenta import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
+from polhode.multibody.rows.momenta import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
+from polhode.multibody.step.base import FieldState, MultibodyMethod
 from polhode.multibody.system import System
 from polhode.solve.dense_newton import DenseNewton
 
 
 @dataclass(frozen=True)
-class MMDAE(Method):
+class MMDAE(MultibodyMethod):
     """The trapezoidal rule on (Mϑ)' = f + Aᵀλ, ψ = 0: what the three-field method is compared with.
 
     `consistent`: λ_0 solves the equations of motion at the start; without it λ_0 = 0, and λ
@@ -25,20 +27,29 @@ class MMDAE(Method):
     open, and are refused."""
 
     name: ClassVar[str] = "mm-dae"
+    traits: ClassVar[Traits] = Traits(
+        order=2, energy="drifts", spatial_momentum="drifts", joints="drifts", slip="exact", symmetric=False
+    )
     consistent: bool = True
     solver: DenseNewton = field(default_factory=DenseNewton)
 
-    def prepare(self, system: System, state: State, t: Any = 0.0) -> State:
+    def check(self, system: System) -> None:
+        super().check(system)
         if system.redundant:
             names = ", ".join(system.row_names[i] for i in system.redundant)
             raise InputError(
                 f"mm-dae needs constraints that do not follow from one another; and these follow from others: {names}. "
                 "Take joints that hold less (one ball joint among the hinges of a plane loop), or use three-field"
             )
-        lam = jnp.asarray(state.multipliers) if self.consistent else jnp.zeros(system.rows)
-        return replace(state, lam=lam)
+
+    def begin(self, system: System, state: State) -> FieldState:
+        if isinstance(state, FieldState):
+            return state
+        nothing = jnp.zeros(system.rows)
+        return FieldState.on(state, nothing, jnp.asarray(state.multipliers) if self.consistent else nothing)
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        state = self.begin(system, state)
         N, n = system.size, 6 * system.size
         u, q = motion(state), pose(state)
 

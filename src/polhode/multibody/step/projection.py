@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.step.momenta import carried, mass_inverse, motion, over_mass, pose
+from polhode.multibody.rows.momenta import carried, mass_inverse, motion, over_mass, pose
 from polhode.multibody.system import System
 
 _TIMES = 2  # Newton steps on positions; a step leaves φ of order h³, so the second reaches round-off

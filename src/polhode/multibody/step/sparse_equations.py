@@ -28,11 +28,11 @@ from polhode.multibody.rows import assembly
 from polhode.multibody.rows import row_blocks as rows
 from polhode.multibody.rows.derivatives import Local, over
 from polhode.multibody.rows.gathering import rows_of
+from polhode.multibody.rows.momenta import carried, in_space, momentum, posed
 from polhode.multibody.rows.row_blocks import Blocks, bodies_of
 from polhode.multibody.step.blocks import carry_of, halfway, masses
 from polhode.multibody.step.equations import Equations
 from polhode.multibody.step.force_slopes import force_slopes
-from polhode.multibody.step.momenta import carried, in_space, momentum, posed
 from polhode.multibody.system import System
 from polhode.solve.sparse import SparseSolver
 

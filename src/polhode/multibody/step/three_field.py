@@ -8,18 +8,24 @@ from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from polhode._programs import stored
 from polhode.model.checks import InputError
+from polhode.model.functions import as_arrays
+from polhode.model.halving import Halving
+from polhode.model.method import Method, Step
+from polhode.model.traits import Traits
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
+from polhode.multibody.rows.momenta import carried, extent, motion, pose, posed
+from polhode.multibody.start.consistent import rows_that_follow
+from polhode.multibody.start.least_multipliers import least
+from polhode.multibody.step.base import FieldState, MultibodyMethod
 from polhode.multibody.step.equations import Equations
-from polhode.multibody.step.halving import Halving
 from polhode.multibody.step.ladder import Ladder
-from polhode.multibody.step.least_multipliers import least
 from polhode.multibody.step.least_norm import LeastNorm
-from polhode.multibody.step.method import Method, Step
-from polhode.multibody.step.momenta import carried, extent, motion, pose, posed
 from polhode.multibody.step.projection import projected
 from polhode.multibody.system import System
 from polhode.solve import Report
@@ -32,7 +38,7 @@ Stabilisation = Literal["both", "kappa", "projection", "none"]
 
 
 @dataclass(frozen=True)
-class ThreeField(Method):
+class ThreeField(MultibodyMethod):
     """The three-field step in the form that holds for ever: impulses of rows as unknowns, constraints at the end.
 
     (44) summed by parts and (45) at the end of the step; see `equations`. `stabilisation`
@@ -51,6 +57,24 @@ class ThreeField(Method):
     conserving: bool = True
     accumulate: bool = False
     solver: Ladder | Chord | LeastNorm | DenseNewton = field(default_factory=Ladder)
+
+    @property
+    def traits(self) -> Traits:  # type: ignore[override]
+        held = self.stabilisation in ("both", "projection")
+        both = self.conserving and self.stabilisation == "both"
+        return Traits(
+            order=2,
+            energy="exact" if both else "drifts",
+            spatial_momentum="exact" if both else "drifts",
+            joints="exact" if held else "drifts" if self.stabilisation == "none" else "bounded",
+            symmetric=self.stabilisation == "both",
+        )
+
+    def begin(self, system: System, state: State) -> State:
+        if not self.accumulate or isinstance(state, FieldState):
+            return state
+        nothing = jnp.zeros(system.rows)
+        return FieldState.on(state, nothing, nothing)
 
     @property
     def rungs(self) -> tuple[Method, ...]:
@@ -91,11 +115,11 @@ class ThreeField(Method):
         return self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        state = self.begin(system, state)
         (w, Lam, _, u), (converged, iterations, error, renewed) = _root(self, system, state, t, h)
-        report = Report(converged > 0, iterations.astype(int), error)
+        report = Report(converged > 0, iterations.astype(int), error, renewals=renewed.astype(int))
         r, q = carried(state, h * w)
-        renewals = state.renewals + renewed
-        new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:], renewals=renewals)
+        new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
         if self.stabilisation == "projection":
             new = projected(system, new, t + h)
         turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
@@ -103,12 +127,48 @@ class ThreeField(Method):
         new = _with_multipliers(system, state, new, w, Lam, t, h)
         return Step(_accumulated(self._equations(system, state, t, h), new) if self.accumulate else new, report)
 
+    def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
+        return self._contradiction(system, state, t, h) or self._following(system, state, t)
+
+    def _contradiction(self, system: System, state: State, t: float, h: float) -> str | None:
+        """Which rows cannot all hold after the step that failed, and what is left of them at best."""
+        if not system.rows:
+            return None
+        left, apart, found = _rows_left(self, as_arrays(system.bare()), as_arrays(state), t, h)
+        left = np.asarray(left)
+        if not found or not apart > system.tolerance:
+            return None
+        worst = int(np.abs(left).argmax())
+        names = [system.row_names[i] for i in np.flatnonzero(np.abs(left) > 0.01 * abs(left[worst]))]
+        return (
+            f"these constraints come to contradict each other: {', '.join(names)}. What comes nearest to all of them "
+            f"leaves {left[worst]:.3g} in {system.row_names[worst]!r}, and {float(apart):.2g} of the size of what they "
+            f"hold is more than the tolerance of the system, {system.tolerance:g}. Remove or change one, or give "
+            "System(tolerance=...) if they are meant to agree"
+        )
+
+    def _following(self, system: System, state: State, t: float) -> str | None:
+        """Rows that follow from one another where the step failed: there a mechanism may be locked, or branch."""
+        names = rows_that_follow(system, state, t)
+        if not names:
+            return None
+        return (
+            f"its equations were not solved, neither whole nor in parts. There {', '.join(names)} follow from one "
+            "another, so that a mechanism may be locked by them against its loads, or branch; try a smaller step, or "
+            "leave out what is not needed"
+        )
+
+
+@stored(static=1, briefly=True)
+def _rows_left(method: ThreeField, system: System, state: State, t: Any, h: Any) -> Any:
+    return method.rows_left(system, state, t, h)
+
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _root(method: ThreeField, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any]:
     """The solution of the equations of a step, and how it was reached, in floats."""
     x, report, renewed = method._solved(method._equations(system, state, t, h))
-    return x, (1.0 * report.converged, 1.0 * report.iterations, report.error, jnp.asarray(renewed))
+    return x, (1.0 * report.converged, 1.0 * report.iterations, report.error, jnp.asarray(1.0 * renewed))
 
 
 @_root.defjvp
@@ -135,9 +195,10 @@ def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any
     return replace(new, multipliers=Lam / h)
 
 
-def _accumulated(equations: Equations, new: State) -> State:
+def _accumulated(equations: Equations, new: Any) -> Any:
     """The paper's unknowns, M̄⁺μ⁺ = M̄μ + Λ + h f̄ and λ⁺ by (28)."""
-    state, t, h = equations.state, equations.t, equations.h
+    state: Any = equations.state
+    t, h = equations.t, equations.h
     m, f = equations.row_mass(pose(state), t, motion(state))
     m_end, f_end = equations.row_mass(pose(new), t + h, motion(new))
     mu = (m * state.mu + h * new.multipliers + 0.5 * h * (f + f_end)) / m_end

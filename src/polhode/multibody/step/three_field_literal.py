@@ -13,16 +13,18 @@ from typing import Any, ClassVar, Literal
 import jax
 import jax.numpy as jnp
 
+from polhode.model.method import Step
+from polhode.model.traits import Traits
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.step.method import Method, Step
-from polhode.multibody.step.momenta import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
+from polhode.multibody.rows.momenta import carried, in_space, mass_inverse, momentum, motion, over_mass, pose, posed
+from polhode.multibody.step.base import FieldState, MultibodyMethod
 from polhode.multibody.system import System
 from polhode.solve.dense_newton import DenseNewton
 
 
 @dataclass(frozen=True)
-class ThreeFieldLiteral(Method):
+class ThreeFieldLiteral(MultibodyMethod):
     """The three-field step as written, with μ⁺ as an unknown.
 
     `c`: "metric", c_R = M⁻¹aᵀ/(a M⁻¹aᵀ), or "translation", the part of aᵀ on translations (on
@@ -31,20 +33,26 @@ class ThreeFieldLiteral(Method):
     zero by the paper's formulas where gravity is the only force."""
 
     name: ClassVar[str] = "three-field-literal"
+    traits: ClassVar[Traits] = Traits(
+        order=2, energy="drifts", spatial_momentum="drifts", joints="drifts", slip="exact", symmetric=False
+    )
     c: Literal["metric", "translation"] = "translation"
     mu_0: Literal["zero", "velocity"] = "velocity"
     c_RR: float = 0.0  # noqa: N815
     k_RR: float = 0.0  # noqa: N815
     solver: DenseNewton = field(default_factory=DenseNewton)
 
-    def prepare(self, system: System, state: State, t: Any = 0.0) -> State:
+    def begin(self, system: System, state: State) -> FieldState:
+        if isinstance(state, FieldState):
+            return state
         nothing = jnp.zeros(system.rows)
         if self.mu_0 == "zero":
-            return replace(state, mu=nothing, lam=nothing)
-        _, _, C, m = self._fields(system, pose(state), t)
-        return replace(state, mu=jnp.einsum("kbi,bi->k", C, momentum(system, motion(state))) / m, lam=nothing)
+            return FieldState.on(state, nothing, nothing)
+        _, _, C, m = self._fields(system, pose(state), 0.0)
+        return FieldState.on(state, jnp.einsum("kbi,bi->k", C, momentum(system, motion(state))) / m, nothing)
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
+        state = self.begin(system, state)
         N, n = system.size, 6 * system.size
         u, q = motion(state), pose(state)
         G, F, R_psi, R_rate = self._sides(system, q, u, jnp.asarray(state.mu), jnp.asarray(state.lam), t)

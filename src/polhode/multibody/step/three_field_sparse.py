@@ -9,11 +9,13 @@ import jax.numpy as jnp
 from jax import lax
 
 from polhode.model.checks import InputError
+from polhode.model.halving import Halving
+from polhode.model.method import Method
+from polhode.multibody.describe.state import State
 from polhode.multibody.step.equations import Equations
-from polhode.multibody.step.halving import Halving
-from polhode.multibody.step.method import Method
 from polhode.multibody.step.sparse_equations import SparseEquations
 from polhode.multibody.step.three_field import ThreeField
+from polhode.multibody.system import System
 from polhode.solve import Report
 from polhode.solve.chord import Chord
 
@@ -55,6 +57,9 @@ class ThreeFieldSparse(ThreeField):
         none = replace(Report.explicit(), converged=jnp.asarray(False))
         x, report, _ = lax.while_loop(unfinished, advance, (equations.guess(), none, jnp.asarray(0)))
         return x, report, 0.0
+
+    def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
+        return self._following(system, state, t)
 
     def __post_init__(self) -> None:
         if not isinstance(self.solver, Chord) or self.solver.frozen:

@@ -10,7 +10,7 @@ from polhode.algebra import Quaternion, Vec3, exp
 from polhode.algebra.arrays import dot, inverse3, matrices, turn
 from polhode.algebra.computed_once import whole
 from polhode.multibody.describe.state import State
-from polhode.multibody.system import System
+from polhode.multibody.rows.gathered import Gathered
 
 
 def motion(state: State) -> Any:
@@ -42,12 +42,12 @@ def in_space(R: Any, g: Any) -> Any:
     return jnp.concatenate([g[..., :3], turn(R, g[..., 3:])], axis=-1)
 
 
-def momentum(system: System, u: Any) -> Any:
+def momentum(system: Gathered, u: Any) -> Any:
     """Mϑ, (N, 6)."""
     return jnp.concatenate([system.masses[:, None] * u[..., :3], turn(system.inertias, u[..., 3:])], axis=-1)
 
 
-def mass_inverse(system: System) -> tuple[Any, Any]:
+def mass_inverse(system: Gathered) -> tuple[Any, Any]:
     """1/m and J⁻¹."""
     return 1.0 / jnp.asarray(system.masses), inverse3(jnp.asarray(system.inertias))
 
@@ -58,13 +58,13 @@ def over_mass(inverse: tuple[Any, Any], p: Any) -> Any:
     return jnp.concatenate([per_mass[:, None] * p[..., :3], turn(per_inertia, p[..., 3:])], axis=-1)
 
 
-def gyration(system: System) -> Any:
+def gyration(system: Gathered) -> Any:
     """The largest radius of gyration of a body."""
     J = jnp.asarray(system.inertias)
     return jnp.max(jnp.sqrt((J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]) / system.masses))
 
 
-def extent(system: System, r: Any) -> Any:
+def extent(system: Gathered, r: Any) -> Any:
     """How large a system is, by where its bodies are and by their own size."""
     d = r - r[0]
     return jnp.max(jnp.sqrt(dot(d, d))) + gyration(system)

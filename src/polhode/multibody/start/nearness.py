@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from polhode.multibody.describe.bodies import GROUND
-from polhode.multibody.step.start import Correction
-from polhode.multibody.system import System
+from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.start.consistent import Correction
 
 _SHIFT, _TURN, _SPEED = 1e-3, 1e-2, 1e-3  # of the extent; rad; of the speeds
 
@@ -15,7 +15,7 @@ _TOLD = 1e-9  # of the size and the speeds of a system: corrections of a start b
 _REST = 1e-6  # 1/s: what moves by less than this of its size is at rest
 
 
-def extent(system: System) -> float:
+def extent(system: Gathered) -> float:
     """The largest length in a system (m), wherever in space it is: between bodies, from a body to a joint or a
     contact, or its radius of gyration."""
     r = np.asarray(system.start.positions)
@@ -29,7 +29,7 @@ def extent(system: System) -> float:
     return max(lengths)
 
 
-def is_round_off(system: System, change: Correction) -> bool:
+def is_round_off(system: Gathered, change: Correction) -> bool:
     """Whether a start was as good as consistent: nothing was changed but round-off in what the user gave."""
     size = extent(system)
     v, omega, shift, turn, dv, domega = (
@@ -40,7 +40,7 @@ def is_round_off(system: System, change: Correction) -> bool:
     return shift <= _TOLD * size and turn <= _TOLD and max(dv, size * domega) <= _TOLD * speed
 
 
-def too_far(system: System, change: Correction) -> str | None:
+def too_far(system: Gathered, change: Correction) -> str | None:
     """Why a start is too far from its constraints to be mended without being asked for; None if it is near."""
     size = extent(system)
     v, omega = np.asarray(system.start.velocities), np.asarray(system.start.omegas)

@@ -16,7 +16,7 @@ from polhode.rotation.loads import Load
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class Trial:
     """A problem, and its torque again in numpy, for an integrator that shares no code with ours."""
 
     name: str
@@ -27,7 +27,7 @@ class Case:
     loads: str  # which methods can run it: those whose traits.loads is this, or more
     until: float = 2.0
 
-    @cache  # noqa: B019 (a handful of cases, kept for ever)
+    @cache  # noqa: B019 (a handful of them, kept for ever)
     def reference(self) -> tuple[np.ndarray, np.ndarray]:
         """R and Π at the end, by scipy's DOP853 on the matrix equations; error some 3e-14."""
         from scipy.integrate import solve_ivp
@@ -67,15 +67,15 @@ START = State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5))
 GRAVITY = Potential(lambda R: 3.0 * R.m33)
 SHAKING = Torque(_shaking_components, frame="space")
 
-CASES = (
-    Case("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none"),
-    Case("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude"),
-    Case("torque of time", BODY, SHAKING, START, _shaking, "attitude"),
-    Case("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any"),
+TRIALS = (
+    Trial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none"),
+    Trial("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude"),
+    Trial("torque of time", BODY, SHAKING, START, _shaking, "attitude"),
+    Trial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any"),
 )
 REACH = {"none": 0, "attitude": 1, "any": 2}
 
 
-def cases_for(loads: str) -> list[Case]:
-    """The cases that a method with these `traits.loads` can run."""
-    return [case for case in CASES if REACH[case.loads] <= REACH[loads]]
+def trials_for(loads: str) -> list[Trial]:
+    """The trials that a method with these `traits.loads` can run."""
+    return [trial for trial in TRIALS if REACH[trial.loads] <= REACH[loads]]

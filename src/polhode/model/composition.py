@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
-from polhode.algebra import Scalar
-from polhode.methods.base import Method, Step, Traits
-from polhode.methods.with_potential import Split, in_turn
-from polhode.rotation import Rotation, State
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from polhode.model.method import Method, Step
+from polhode.model.traits import Traits
 from polhode.solve import Report
 
 
@@ -65,16 +68,21 @@ WEIGHTS = {weights.name: weights for weights in (TRIPLE4, SUZUKI4, KAHAN_LI6, KA
 class Composition(Method):
     """Steps of γ₁h, γ₂h, ... of a symmetric second-order method, one after the other: order 4, 6 or 8.
 
-    Keeps whatever the base method keeps exactly (momentum, symmetry, the symplectic form).
-    Triple jump and Suzuki's five steps (order 4), Kahan & Li's 9 (order 6) and 17 (order 8).
-    """
+    Keeps whatever the base method keeps exactly (momentum, symmetry, the symplectic form, joints).
+    Triple jump and Suzuki's five steps (order 4), Kahan & Li's 9 (order 6) and 17 (order 8). Of a system, the
+    multipliers that it returns are those of the last of these steps, half of γh back: of second order, whatever the
+    order of the motion."""
 
-    weights: Weights = TRIPLE4
-    base: Method = field(default_factory=Split)
+    weights: Weights
+    base: Method
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.weights.name}-{self.base.name}"
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return self.base.kind
 
     @property
     def summary(self) -> str:
@@ -86,28 +94,20 @@ class Composition(Method):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
-        base = self.base.traits
-        return Traits(
-            order=self.weights.order,
-            energy=base.energy,
-            spatial_momentum=base.spatial_momentum,
-            momentum_length=base.momentum_length,
-            top_energy=base.top_energy,
-            vertical_momentum=base.vertical_momentum,
-            symmetric=base.symmetric,
-            poisson=base.poisson,
-            symplectic=base.symplectic,
-            loads=base.loads,
-            non_twisting=base.non_twisting,
-        )
+        return replace(self.base.traits, order=self.weights.order, half_step_energy=False)
 
-    def begin(self, system: Rotation, state: State) -> State:
+    @property
+    def rungs(self) -> tuple[Method, ...]:
+        return tuple(replace(self, base=base) for base in self.base.rungs)
+
+    def check(self, system: Any) -> None:
+        super().check(system)
+        self.base.check(system)
+
+    def begin(self, system: Any, state: Any) -> Any:
         return self.base.begin(system, state)
 
-    def kinetic_energy(self, system: Rotation, state: State) -> Scalar:
-        return self.base.kinetic_energy(system, state)
-
-    def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
+    def step(self, system: Any, state: Any, t: Any, h: Any) -> Step:
         state = self.begin(system, state)
 
         def part(now: Any, fraction: Any) -> Any:
@@ -117,3 +117,15 @@ class Composition(Method):
 
         state, report, _ = in_turn(part, (state, Report.explicit(), t), list(self.weights.fractions))
         return Step(state, report)
+
+
+def in_turn(stage: Callable[[Any, Any], Any], start: Any, rows: list[Any]) -> Any:
+    """`stage` applied for one row of coefficients after the other: unrolled if few, else a
+    loop, whose body is compiled once."""
+    if len(rows) <= 2:
+        for row in rows:
+            start = stage(start, row)
+        return start
+    shape = start[0].shape
+    start = jax.tree.map(lambda x: jnp.broadcast_to(x, jnp.shape(x) or shape), start)
+    return lax.scan(lambda now, row: (stage(now, row), None), start, jnp.asarray(rows))[0]

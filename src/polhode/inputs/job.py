@@ -1,4 +1,4 @@
-"""`Case`: everything a run needs, from an input file, a problem's name or a saved run."""
+"""`Job`: everything a run needs, from an input file, a problem's name or a saved run."""
 
 from __future__ import annotations
 
@@ -14,28 +14,25 @@ from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.saved import SavedMethod, read_recipe
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
-from polhode.methods import Method, method_of
-from polhode.methods.described import NotRecordableError, recorded
 from polhode.model import InputError
 from polhode.model.checks import nearest, numbers, shown
-from polhode.multibody import MultibodyMethod, multibody_method_of
-from polhode.problems import PROBLEMS, Setup, SystemSetup, problem_of
-from polhode.results.rerun import NOT_AGAIN
+from polhode.model.method import Method
+from polhode.model.problem import Problem
+from polhode.model.registry import method_of
+from polhode.problems import PROBLEMS, problem_of
 from polhode.results.run import Run
-from polhode.results.system_run import SystemRun
-from polhode.rotation import NonTwistingBody, Potential, RigidBody, Start, State, Torque
+from polhode.rotation import NonTwistingBody, Potential, RigidBody, Rotation, Start, State, Torque
 from polhode.rotation.body import UnphysicalError
 from polhode.rotation.formulas import PotentialFormula, TorqueFormula
 from polhode.rotation.loads import Load
 
 
 @dataclass(frozen=True)
-class Case:
-    """What to run. `content` is the input as data, from which the same case can be made again."""
+class Job:
+    """What to run: a problem, with every method and every step."""
 
     name: str
-    setup: Setup | SystemSetup
-    content: dict[str, Any]
+    problem: Problem
     methods: tuple[str | SavedMethod, ...]
     lengths: tuple[float, ...]  # of a step
     until: float | None
@@ -48,17 +45,17 @@ class Case:
         lengths: Iterable[float] = (),
         until: float | None = None,
         every: int | None = None,
-    ) -> Case:
+    ) -> Job:
         """With what the command line says instead."""
-        case = replace(
+        job = replace(
             self,
             methods=tuple(methods) or self.methods,
             lengths=tuple(lengths) or self.lengths,
             every=self.every if every is None else every,
         )
-        return case if until is None else replace(case, until=until, steps=None)
+        return job if until is None else replace(job, until=until, steps=None)
 
-    def chosen(self) -> list[tuple[Method | MultibodyMethod, float]]:
+    def chosen(self) -> list[tuple[Method, float]]:
         """Every method with every step; unknown ones are refused before anything runs."""
         if not self.methods:
             raise InputError(f"{self.name}: [run] method is an empty list; name one method or more")
@@ -66,41 +63,27 @@ class Case:
             raise InputError(f"{self.name}: [run] step is missing; give one there or with --step")
         return [(self._method(given), h) for given in self.methods for h in self.lengths]
 
-    def _find(self, given: Any) -> Any:
-        return method_of(given) if isinstance(self.setup, Setup) else multibody_method_of(given)
+    def _find(self, given: Any) -> Method:
+        return method_of(given, self.problem.kind)
 
-    def _method(self, given: str | SavedMethod) -> Any:
+    def _method(self, given: str | SavedMethod) -> Method:
         return given.made(self._find) if isinstance(given, SavedMethod) else self._find(given)
 
-    def _recipe(self, method: Any, step: float) -> dict[str, Any]:
-        """What makes the same run again; or why nothing can."""
-        run: dict[str, Any] = {"step": step, "every": self.every}
-        run |= {"until": self.until} if self.steps is None else {"steps": self.steps}
-        try:
-            return {**self.content, "run": {"method": recorded(method, self._find), **run}}
-        except NotRecordableError as error:
-            for given in self.methods:  # an instance in a module of the user's can be had from there
-                name = given.data if isinstance(given, SavedMethod) else given
-                if isinstance(name, str) and ":" in name and self._method(given) is method:
-                    return {**self.content, "run": {"method": name, **run}}
-            return {NOT_AGAIN: str(error)}
+    def _known_as(self, method: Method) -> str | None:
+        """`module:name` of an instance in a module of the user's, from where it can be had again."""
+        for given in self.methods:
+            name = given.data if isinstance(given, SavedMethod) else given
+            if isinstance(name, str) and ":" in name and self._method(given) is method:
+                return name
+        return None
 
-    def run(self, method: Any, step: float, *, progress: bool | None = None) -> Run | SystemRun:
-        how: dict[str, Any] = {
-            "method": method,
-            "step": step,
-            "until": self.until,
-            "steps": self.steps,
-            "every": self.every,
-            "progress": progress,
-            "recipe": self._recipe(self._find(method), step),
-        }
-        if isinstance(self.setup, SystemSetup):
-            return simulate(self.setup.system, **how)
-        return simulate(self.setup.body, self.setup.load, self.setup.start, **how)
+    def run(self, method: Any, step: float, *, progress: bool | None = None) -> Run:
+        found = self._find(method)
+        how: dict[str, Any] = {"until": self.until, "steps": self.steps, "every": self.every, "progress": progress}
+        return simulate(self.problem, method=found, step=step, method_path=self._known_as(found), **how)
 
 
-def case_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: bool = False) -> Case:
+def job_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: bool = False) -> Job:
     """From a `.toml` file, a saved `.zarr`, `.nc` or `.csv`, or the name of a problem. With `trust` what a
     saved run names is imported, if its method is not polhode's own."""
     settings = settings or {}
@@ -109,8 +92,8 @@ def case_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: bo
         return _from_content(read_toml(path), source, settings)
     if path.suffix in (".zarr", ".nc", ".csv"):
         recipe, method = read_recipe(path, trust=trust)
-        case = _from_content(recipe, source, settings)
-        return case if method is None else replace(case, methods=(method,))
+        job = _from_content(recipe, source, settings)
+        return job if method is None else replace(job, methods=(method,))
     if source not in PROBLEMS:
         raise InputError(
             f"{shown(source)} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "
@@ -119,7 +102,7 @@ def case_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: bo
     return _from_content({"problem": source}, source, settings)
 
 
-def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]) -> Case:
+def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]) -> Job:
     file = check(data, source)
     if file.problem is None:
         if settings or file.parameters:
@@ -128,14 +111,11 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
     extra = [name for name in ("body", "start", "load") if getattr(file, name) is not None]
     if extra:
         raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
-    problem = problem_of(file.problem)
-    values = problem.filled({**(file.parameters or {}), **settings})
-    setup = problem.made(values)
+    problem = problem_of(file.problem).problem(**{**(file.parameters or {}), **settings})
     run = file.run
-    return Case(
+    return Job(
         problem.name,
-        setup,
-        {"problem": problem.name, "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}},
+        problem,
         _tuple(run.method) if "method" in run.model_fields_set else (problem.method,),
         _tuple(problem.step if run.step is None else run.step),
         problem.until if run.until is None and run.steps is None else run.until,
@@ -144,7 +124,7 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
     )
 
 
-def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Case:
+def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Job:
     if file.body is None or file.start is None:
         missing = "body" if file.body is None else "start"
         raise InputError(f"{source}: the table [{missing}] is missing (or name a built-in `problem`)")
@@ -152,10 +132,10 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Case:
     if run.until is None and run.steps is None:
         raise InputError(f"{source}: [run] needs until (seconds) or steps (how many)")
     content = {k: v for k, v in data.items() if k != "run"}
-    return Case(
+    system = Rotation(_body(file.body), _load(file.load))
+    return Job(
         Path(source).stem,
-        Setup(_body(file.body), _load(file.load), _start(file.start)),
-        content,
+        Problem(system, _start(file.start), name=Path(source).stem, content=content),
         _tuple(run.method),
         () if run.step is None else _tuple(run.step),
         run.until,

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode.methods.imported import imported
 from polhode.model.checks import InputError
+from polhode.model.imported import imported
 
 
 class NotRecordableError(Exception):

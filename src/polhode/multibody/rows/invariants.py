@@ -9,13 +9,17 @@ import jax.numpy as jnp
 from polhode.algebra.arrays import cross
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.step.momenta import in_space, momentum, motion, pose
-from polhode.multibody.system import System
+from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.momenta import in_space, momentum, motion, pose
 
 
-def energy(system: System, state: State, t: Any = 0.0) -> tuple[Any, Any]:
+def energy(system: Gathered, state: State, t: Any = 0.0) -> tuple[Any, Any]:
     """Kinetic and potential energy (J)."""
     u = motion(state)
+    return 0.5 * jnp.sum(momentum(system, u) * u), potential_energy(system, state, t)
+
+
+def potential_energy(system: Gathered, state: State, t: Any = 0.0) -> Any:
     view = system.view(state, t)
     potential = jnp.asarray(0.0)
     for force in system.forces:
@@ -24,21 +28,21 @@ def energy(system: System, state: State, t: Any = 0.0) -> tuple[Any, Any]:
             potential = potential - jnp.sum(force.everywhere(system.masses)[:, :3] * state.positions)
         else:
             potential = potential + force.energy(view)
-    return 0.5 * jnp.sum(momentum(system, u) * u), potential
+    return potential
 
 
-def linear_momentum(system: System, state: State) -> Any:
+def linear_momentum(system: Gathered, state: State) -> Any:
     """Σ m v (kg m/s, space axes)."""
     return jnp.sum(momentum(system, motion(state))[:, :3], axis=0)
 
 
-def angular_momentum(system: System, state: State, about: Any = (0.0, 0.0, 0.0)) -> Any:
+def angular_momentum(system: Gathered, state: State, about: Any = (0.0, 0.0, 0.0)) -> Any:
     """Σ (r - about) × m v + R J Ω (kg m²/s, space axes)."""
     p = in_space(state.rotations, momentum(system, motion(state)))
     return jnp.sum(cross(state.positions - jnp.asarray(about, dtype=float), p[:, :3]) + p[:, 3:], axis=0)
 
 
-def residuals(system: System, state: State, t: Any = 0.0) -> tuple[Any, Any]:
+def residuals(system: Gathered, state: State, t: Any = 0.0) -> tuple[Any, Any]:
     """ψ (k,) of every row and φ (k,), 0 on nonholonomic rows; `system.row_names` names them."""
     q = pose(state)
     return assembly.psi(system, q, motion(state), t), assembly.phi(system, q, t)

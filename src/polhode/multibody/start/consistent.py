@@ -15,12 +15,12 @@ from polhode.algebra.arrays import cross
 from polhode.model.checks import InputError, double_precision
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
+from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.momenta import carried, extent, mass_inverse, momentum, motion, over_mass, pose
 from polhode.multibody.rows.rank import companions, weighted
 from polhode.multibody.rows.row_blocks import blocks_of, matrix_of, over_masses
-from polhode.multibody.step.least_motion import Least
-from polhode.multibody.step.least_multipliers import least
-from polhode.multibody.step.momenta import carried, extent, mass_inverse, momentum, motion, over_mass, pose
-from polhode.multibody.system import System
+from polhode.multibody.start.least_motion import Least
+from polhode.multibody.start.least_multipliers import least
 
 _CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of each row (m, rad, m/s, rad/s)
 _NEAR = 1e-6  # rows this near to following from others are named when they disagree
@@ -61,7 +61,7 @@ class Correction:
         return "\n".join(lines) or "nothing was changed"
 
 
-def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]:
+def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correction]:
     """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
     be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
     of rows, none of which follows from others, this takes linear time; else the cube of their number.
@@ -91,13 +91,13 @@ def consistent_start(system: System, t: float = 0.0) -> tuple[State, Correction]
 
 
 @stored(briefly=True)
-def _levels(system: System, state: State, t: Any) -> tuple[Any, Any]:
+def _levels(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
     q, u = pose(state), motion(state)
     return assembly.psi(system, q, u, t), assembly.phi(system, q, t)
 
 
 @stored(briefly=True)
-def _blocks(system: System, state: State, t: Any) -> tuple[Any, Any]:
+def _blocks(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
     A = blocks_of(system, pose(state), t)
     return A, over_masses(system, mass_inverse(system), A)
 
@@ -105,7 +105,7 @@ def _blocks(system: System, state: State, t: Any) -> tuple[Any, Any]:
 _carried = stored(carried, briefly=True)
 
 
-def _rows(system: System, state: State, t: Any, which: np.ndarray | None = None, cut: float | None = None) -> Least:
+def _rows(system: Gathered, state: State, t: Any, which: np.ndarray | None = None, cut: float | None = None) -> Least:
     """The rows, all or `which`, where the state is."""
     A, MA = _blocks(system, state, t)
     pair = (matrix_of(system, blocks) for blocks in (A, MA))
@@ -115,7 +115,7 @@ def _rows(system: System, state: State, t: Any, which: np.ndarray | None = None,
     return Least(A, MA, np.asarray(system.masses), np.asarray(system.inertias), cut=cut, sparse=sparse)
 
 
-def rows_that_follow(system: System, state: State, t: float) -> list[str]:
+def rows_that_follow(system: Gathered, state: State, t: float) -> list[str]:
     """Rows that follow from one another where the state is, with those from which they do."""
     if not 0 < system.rows < _MANY:
         return []
@@ -123,7 +123,7 @@ def rows_that_follow(system: System, state: State, t: float) -> list[str]:
     return [system.row_names[i] for i in np.flatnonzero(np.abs(weights).max(axis=1, initial=0.0) > 1e-3)]
 
 
-def _closed(system: System, state: State, t: float) -> tuple[State, np.ndarray]:
+def _closed(system: Gathered, state: State, t: float) -> tuple[State, np.ndarray]:
     """Newton's method for φ = 0 from the given positions."""
     hol = system.holonomic_rows
     moved = np.zeros((system.size, 6))
@@ -149,7 +149,7 @@ def _sizes(state: State) -> np.ndarray:
     return np.concatenate([np.repeat(far, 3, axis=1), np.ones((len(far), 3))], axis=1)
 
 
-def _holds(system: System, rows: Least, left: np.ndarray, scale: np.ndarray, closed: float) -> bool:
+def _holds(system: Gathered, rows: Least, left: np.ndarray, scale: np.ndarray, closed: float) -> bool:
     """Whether nothing is left of the rows but round-off, and what rows that follow from others may disagree by."""
     if (np.abs(left) <= closed * scale).all():
         return True
@@ -159,7 +159,7 @@ def _holds(system: System, rows: Least, left: np.ndarray, scale: np.ndarray, clo
     )
 
 
-def _unrepaired(system: System, state: State, t: float, rows: np.ndarray, left: np.ndarray) -> InputError:
+def _unrepaired(system: Gathered, state: State, t: float, rows: np.ndarray, left: np.ndarray) -> InputError:
     names = [system.row_names[i] for i in rows]
     if not np.isfinite(left).all():
         return InputError(f"the start does not define {names[int(np.argmin(np.isfinite(left)))]!r}; move the bodies")
@@ -185,7 +185,7 @@ def _allowed(left: np.ndarray, scale: np.ndarray) -> str:
     return f"; or, if the system is no truer than that, allow it: System(..., tolerance={2 * part:.1g})"
 
 
-def _clash(system: System, state: State, t: float, rows: np.ndarray, left: np.ndarray) -> list[str]:
+def _clash(system: Gathered, state: State, t: float, rows: np.ndarray, left: np.ndarray) -> list[str]:
     """Names of rows that depend on each other and do not agree."""
     near = _rows(system, state, t, rows, max(_NEAR, system.tolerance))
     against = near.against(left) * near.unit
@@ -195,7 +195,7 @@ def _clash(system: System, state: State, t: float, rows: np.ndarray, left: np.nd
     return [system.row_names[rows[i]] for i in clash] if len(clash) > 1 else []
 
 
-def _moving(system: System, state: State, t: float) -> State:
+def _moving(system: Gathered, state: State, t: float) -> State:
     """Velocities with ψ = 0; the rows are affine in them, so one projection is enough."""
     if not system.rows:
         return state
@@ -226,7 +226,7 @@ def _speeds(u: np.ndarray) -> np.ndarray:
     return np.repeat(np.abs(u).reshape(-1, 2, 3).max(axis=2), 3, axis=1)
 
 
-def _warn_of_what_nearly_follows(system: System, state: State, t: float) -> None:
+def _warn_of_what_nearly_follows(system: Gathered, state: State, t: float) -> None:
     """Of rows that follow from others nearly enough to be meant to, and not within the tolerance."""
     if not system.rows or system.rows >= _MANY:
         return
@@ -249,12 +249,12 @@ def _warn_of_what_nearly_follows(system: System, state: State, t: float) -> None
     )
 
 
-def companions_of(system: System, rows: Least, row: int) -> list[int]:
+def companions_of(system: Gathered, rows: Least, row: int) -> list[int]:
     return companions(weighted(rows.A, system.masses, system.inertias), row)
 
 
 @stored(briefly=True)
-def _accelerations(system: System, state: State, t: Any) -> tuple[Any, Any]:
+def _accelerations(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
     """(M⁻¹(f + gyroscopic torque), ψ' at constant ϑ)."""
     q, u = pose(state), motion(state)
     p = momentum(system, u)
@@ -265,7 +265,7 @@ def _accelerations(system: System, state: State, t: Any) -> tuple[Any, Any]:
     return over_mass(mass_inverse(system), push), rate
 
 
-def _multipliers(system: System, state: State, t: float) -> np.ndarray:
+def _multipliers(system: Gathered, state: State, t: float) -> np.ndarray:
     """λ of the index-1 equations, A M⁻¹(f + Aᵀλ) + A'ϑ = 0; the least where rows are redundant."""
     if not system.rows:
         return np.zeros(0)

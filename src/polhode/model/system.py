@@ -1,0 +1,46 @@
+"""What a system is to everything outside of a step."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from polhode.model.quantity import Quantity
+
+
+class System(Protocol):
+    """A pytree whose numbers are leaves. One rotating body with its load is one, `Rotation`; bodies that move together
+    are another, `multibody.System`."""
+
+    kind: ClassVar[str]  # "rotation" or "system"
+
+    @property
+    def quantities(self) -> tuple[Quantity, ...]:
+        """All that can be looked at in a motion of it."""
+
+    def begun(self, start: Any) -> tuple[Any, Any]:
+        """The system as it is now, with users' functions traced and numbers as arrays; and a state of it, made of what
+        a user says of the start, and checked. Both in the user's axes."""
+
+    def fits(self, method: Any) -> None:
+        """An InputError if the method, one of its kind, cannot move it."""
+
+    def look(self, state: Any, t0: float) -> None:
+        """Before a run: an InputError where what users' functions give there cannot be used; warnings of odd starts."""
+
+    def fastest(self, state: Any) -> Any:
+        """The largest angular speed of a body (rad/s)."""
+
+    @property
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Names along the dimensions of its quantities: of bodies, of rows."""
+
+    def describe(self) -> dict[str, Any]:
+        """Attributes of a dataset."""
+
+    def conserved(self, states: Any, t: np.ndarray) -> tuple[str, ...]:
+        """Names of what nature conserves in this motion; the system as `begun` gave it."""
+
+    def why_failed(self, state: Any, t: float, h: float) -> str | None:
+        """In words, what no step of this length can follow, if it is one of the known things."""

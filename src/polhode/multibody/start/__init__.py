@@ -1,0 +1,1 @@
+"""Where a system starts: on its constraints."""

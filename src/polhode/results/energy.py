@@ -1,0 +1,32 @@
+"""An energy that changed though nothing drives the motion: told, as no step failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
+
+
+def energy_gone_wrong(run: Any) -> str | None:
+    energy, kinetic, potential = run["energy"], run["kinetic"], run["potential"]
+    change = np.abs(energy - energy[0]).max(axis=0)
+    if run.renewals or run.halvings:
+        if not np.any(np.ptp(energy, axis=0) > _NOTICED * kinetic.max()) or "energy" not in run.conserved:
+            return None
+        return (
+            f"the energy changed by {np.ptp(energy, axis=0).max():.3g} J, with at most {kinetic.max():.3g} J of "
+            "motion, though nothing drives this system: its steps were solved, but are too long to follow it; take "
+            "smaller ones"
+        )
+    most = kinetic[0] + np.ptp(potential, axis=0)
+    if not (change > most).any() or "energy" not in run.conserved:
+        return None
+    worst = np.unravel_index(np.argmax(change - most), np.shape(change))
+    turned = run.step * np.linalg.norm(run["omega"], axis=-1).max()
+    return (
+        f"{run.method.name}: the energy changed by {change[worst]:.3g} J, more than the {most[worst]:.3g} J there were "
+        f"to move, though nothing drives the body: this is not its motion. A step of {run.step:g} s turns it by up to "
+        f"{turned:.2g} rad; take one that turns it by less than one"
+    )

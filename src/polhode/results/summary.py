@@ -1,0 +1,74 @@
+"""A run in a few numbers: the record that `polhode run --json` prints, and the lines at a prompt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.algebra import Quaternion
+
+
+def summary(run: Any) -> dict[str, Any]:
+    """Plain data."""
+    record: dict[str, Any] = {
+        "method": run.method.name,
+        "step": run.step,
+        "steps": run.steps,
+        "seconds": run.trajectory.seconds,
+        "final": _final(run),
+        "energy": {
+            "start": np.asarray(run["energy"][0]).tolist(),
+            "end": np.asarray(run["energy"][-1]).tolist(),
+            "drift": run.drift(run["energy"]),
+        },
+        "spatial_momentum": {"drift": run.drift(run["spatial_momentum"])},
+    }
+    if "twist_rate" in run:
+        record["nonholonomic_momentum"] = {"drift": run.drift(run["momentum"][..., :2])}
+    if "gap" in run:
+        record["bodies"] = list(run.system.names)
+        record["constraints"] = {"slip": float(run["slip"].max()), "gap": float(run["gap"].max())}
+        record |= {"halvings": run.halvings, "renewals": run.renewals}
+    return record | {"conserved": list(run.conserved), "iterations": run.trajectory.iterations, "ok": run.ok}
+
+
+def _final(run: Any) -> dict[str, Any]:
+    """The last sample; of several bodies, lists in the order of `bodies`."""
+    omega = run["omega"][-1]
+    momentum = run["momentum"][-1] if "momentum" in run else np.einsum("bij,bj->bi", run.system.inertias, omega)
+    last = {
+        "attitude": Quaternion.of(run["attitude"][-1]).matrix().array,
+        "momentum": momentum,
+        "omega": omega,
+        **{name: run[name][-1] for name in ("position", "velocity") if name in run},
+    }
+    one = "position" in run and run.system.size == 1
+    return {
+        "t": float(run.t[-1]),
+        **{name: np.asarray(values[0] if one else values).tolist() for name, values in last.items()},
+        "observables": {name: np.asarray(o.values[-1]).tolist() for name, o in run.observables.items()},
+    }
+
+
+def described(run: Any) -> str:
+    """A few lines."""
+    s = summary(run)
+    of = f", {run.system.size} bodies, {run.system.rows} rows" if "gap" in run else ""
+    batch = f", batch {run.members}" if run.members else ""
+    if "gap" in run:
+        kept = f"slip at most {s['constraints']['slip']:.1e}, gaps at most {s['constraints']['gap']:.1e}"
+    else:
+        kept = _told(run, "nonholonomic_momentum" if "twist_rate" in run else "spatial_momentum", s)
+    return (
+        f"<polhode run: {s['method']}{of}, {run.steps} steps of {run.step:g} s to t = {run.t[-1]:g}{batch}, "
+        f"{len(run.t)} samples\n"
+        f"  {_told(run, 'energy', s)}, {kept}, {s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
+        f"  {run.trajectory.status.value}>"
+    )
+
+
+def _told(run: Any, name: str, s: dict[str, Any]) -> str:
+    """How far a quantity went: drift where the motion conserves it, and no fault of the method's where not."""
+    changed = "changed by the forces by" if "gap" in run else "changed by the load by"
+    return f"{name.replace('_', ' ')} {'drift' if name in run.conserved else changed} {s[name]['drift']:.2e}"
