@@ -25,7 +25,7 @@ FREE, TOP, TENSOR = "free-body", "heavy-top", "a tensor that is not diagonal"
 def of_rotations() -> list[tuple[str, str]]:
     """(method, problem)."""
     pairs = []
-    for name, method in ph.methods.all_methods().items():
+    for name, method in ph.methods.all_methods("rotation").items():
         pairs.append((name, FREE))
         if method.traits.loads != "none":
             pairs += [(name, TOP), (name, TENSOR)]
@@ -37,7 +37,7 @@ def of_rotations() -> list[tuple[str, str]]:
 def of_systems() -> list[tuple[str, str]]:
     systems = [name for name, p in ph.problems.PROBLEMS.items() if p.method.startswith("three-field")]
     pairs = [("three-field", name) for name in systems]
-    pairs += [(name, "rolling-disk") for name in ph.multibody.multibody_methods() if name != "three-field"]
+    pairs += [(name, "rolling-disk") for name in ph.methods.all_methods("system") if name != "three-field"]
     pairs += [("three-field-literal", "rolling-sphere"), ("mm-dae", "pendulum"), ("three-field-sparse", "chain")]
     return pairs
 
@@ -50,8 +50,7 @@ def last(method: str, problem: str) -> Any:
         run: Any = ph.simulate(body, ph.Potential(lambda R: 4 * R[2, 2]), start, method=method, step=0.01, steps=STEPS)
     else:
         known = ph.problems.problem_of(problem)
-        what = (known.problem().system,) if known.method.startswith("three-field") else vars(known.problem()).values()
-        run = ph.simulate(*what, method=method, step=known.step, steps=STEPS)
+        run = ph.simulate(known.problem(), method=method, steps=STEPS)
     final = run.summary()["final"]
     if hasattr(run, "multipliers"):
         final["multipliers"] = run.multipliers[-1].tolist()

@@ -82,7 +82,9 @@ def test_drives_that_part_are_named() -> None:
 
 @pytest.mark.parametrize("kind", ["kappa", "none"])
 def test_positions_that_are_not_held_do_not_count_as_unsolved(kind: Any) -> None:
-    run = ph.simulate(problem_of("pendulum").problem().system, method=mb.ThreeField(stabilisation=kind), step=0.01, until=0.5)
+    run = ph.simulate(
+        problem_of("pendulum").problem().system, method=mb.ThreeField(stabilisation=kind), step=0.01, until=0.5
+    )
     assert run.gap.max() > 1e-6
     assert (run.renewals, run.halvings) == (0, 0)
 

@@ -18,7 +18,7 @@ NAMES = ("imidm", "akw", "dmv10", "exact", "em", "rig_pos", "strang-dmv", "kahan
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_step_is_the_one_that_simulate_takes(name: str) -> None:
-    method = all_methods()[name]
+    method = all_methods("rotation")[name]
     load = None if method.traits.loads == "none" else GRAVITY
     system, state = ph.Rotation(BODY, load), START.on(BODY)
     began = method.begin(system, state)
@@ -26,15 +26,15 @@ def test_a_step_is_the_one_that_simulate_takes(name: str) -> None:
     run = ph.simulate(BODY, load, START, method=method, step=0.01, steps=1)
     assert np.asarray(step.state.momentum.array) == pytest.approx(run.state.momentum.array[-1], abs=1e-14)
     assert np.asarray(step.state.attitude.array) == pytest.approx(run.state.attitude.array[-1], abs=1e-14)
-    assert float(method.kinetic_energy(system, step.state)) == pytest.approx(run.kinetic[-1], rel=1e-14)
+    assert float(step.state.kinetic(system)) == pytest.approx(run.kinetic[-1], rel=1e-14)
     assert float(system.kinetic(began.momentum)) == pytest.approx(run.kinetic[0], rel=1e-14)
 
 
 class Doubled:
     """Not a method by itself."""
 
-    def kinetic_energy(self, system: Any, state: Any) -> Any:
-        return state.momentum.scale(state.momentum).dot(ph.Vec3(*(1.0 / m for m in system.moments)))
+    def begin(self, system: Any, state: Any) -> Any:
+        return ph.State(state.attitude, system.moments)
 
 
 class WithMixin(Doubled, ph.methods.IMIDM):
@@ -43,9 +43,18 @@ class WithMixin(Doubled, ph.methods.IMIDM):
 
 def test_what_a_method_has_from_beside_is_in_principal_axes_too() -> None:
     system, state = ph.Rotation(BODY, GRAVITY), START.on(BODY)
-    assert float(WithMixin().kinetic_energy(system, state)) == pytest.approx(
-        2.0 * float(system.kinetic(state.momentum))
+    moments = WithMixin().begin(system, state).momentum
+    assert np.asarray(system.to_principal(ph.State(state.attitude, moments)).momentum.array) == pytest.approx(
+        system.moments.array
     )
+
+
+def test_an_energy_of_a_methods_own_is_that_of_its_state() -> None:
+    with pytest.raises(TypeError, match=r"returns a State of its own from `begin`, with a method `kinetic\(system\)`"):
+
+        class Own(ph.methods.IMIDM):
+            def kinetic_energy(self, system: Any, state: Any) -> Any:
+                return 0.0
 
 
 def test_quantities_of_a_system_are_in_the_users_axes() -> None:
@@ -63,7 +72,7 @@ def test_against_euler_integrated_by_others() -> None:
     inverse = np.linalg.inv(TENSOR)
     Pi = TENSOR @ np.array([1.0, 2.0, 0.5])
     truth = solve_ivp(lambda t, y: np.cross(y, inverse @ y), (0.0, 1.0), Pi, method="DOP853", rtol=1e-13, atol=1e-13)
-    system, method = ph.Rotation(BODY), all_methods()["dmv10"]
+    system, method = ph.Rotation(BODY), all_methods("rotation")["dmv10"]
     step = jax.jit(lambda state: method.step(system, state, 0.0, 0.05).state)
     state: Any = START.on(BODY)
     for _ in range(20):

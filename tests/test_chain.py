@@ -65,7 +65,7 @@ SYSTEMS: dict[str, Callable[[int], mb.System]] = {"chain": chain, "tree": tree, 
 
 
 @cache
-def ran(method: mb.MultibodyMethod, system: str, count: int, steps: int) -> Any:
+def ran(method: ph.Method, system: str, count: int, steps: int) -> Any:
     """The last state and whether every step converged, compiled quickly."""
     made = SYSTEMS[system](count)
     state, _ = mb.consistent_start(made)
@@ -105,7 +105,7 @@ def test_it_moves_as_the_dense_step_does(system: str, count: int, steps: int) ->
 
 @pytest.mark.xdist_group("afloat")
 @pytest.mark.parametrize("method", [mb.ThreeField().rungs[0], mb.ThreeFieldSparse()], ids=lambda m: m.name)
-def test_what_floats_keeps_both_momenta(method: mb.MultibodyMethod) -> None:
+def test_what_floats_keeps_both_momenta(method: ph.Method) -> None:
     made, end, _ = ran(method, "afloat", 3, 50)
     first, _ = mb.consistent_start(made)
     for momentum in (mb.linear_momentum, mb.angular_momentum):

@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 from test_cli import TOP
 
-from polhode.methods.registry import OF_SYSTEMS
-from polhode.multibody import multibody_methods
-
 
 @pytest.mark.parametrize(
     ("change", "says"),
@@ -190,10 +187,6 @@ def test_a_byte_order_mark_is_no_part_of_a_file(polhode: Any) -> None:
     code, out, err = polhode("run", "top.toml", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)[0]["ok"] is True
-
-
-def test_the_names_of_methods_for_systems_are_known_to_those_for_one_body() -> None:
-    assert set(OF_SYSTEMS) == {name for name in multibody_methods() if name in OF_SYSTEMS or "-three" not in name}
 
 
 def test_usage_errors_exit_2(polhode: Any) -> None:

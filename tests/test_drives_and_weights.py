@@ -12,8 +12,8 @@ import pytest
 import polhode as ph
 from polhode import multibody as mb
 from polhode.multibody.rows import assembly
-from polhode.multibody.step.force_slopes import force_slopes
 from polhode.multibody.rows.momenta import motion, pose
+from polhode.multibody.step.force_slopes import force_slopes
 
 
 def arm(angle: Any, rate: float = 0.0) -> mb.System:
@@ -22,7 +22,7 @@ def arm(angle: Any, rate: float = 0.0) -> mb.System:
     return mb.System([body], constraints=[hinge])
 
 
-def direction(run: ph.SystemRun) -> np.ndarray:
+def direction(run: ph.Run) -> np.ndarray:
     return np.arctan2(run.positions[:, 0, 1], run.positions[:, 0, 0])
 
 

@@ -111,7 +111,7 @@ def test_windows_are_counted_whole() -> None:
     with pytest.raises(InputError, match="whole number"):
         windows.Windows(2.5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="whole number of windows, 1 or more; got 0"):
-        problem_of("windows").problem(windows=0).system
+        problem_of("windows").problem(windows=0)
 
 
 # polhode beside them
@@ -130,9 +130,11 @@ class Compared:
     def __str__(self) -> str:
         return self.case
 
-    def run(self, finer: int = 1) -> tuple[ph.SystemRun, np.ndarray, np.ndarray]:
+    def run(self, finer: int = 1) -> tuple[ph.Run, np.ndarray, np.ndarray]:
         case = iftomm.CASES[self.case]
-        run = ph.simulate(problem_of(case.problem).problem(**case.parameters).system, step=self.step / finer, until=self.until)
+        run = ph.simulate(
+            problem_of(case.problem).problem(**case.parameters).system, step=self.step / finer, until=self.until
+        )
         expected = case.expected(run.t)
         bodies = iftomm.bodies_of(run)
         error = np.abs(iftomm.point_of(case, bodies) - expected.point).max()

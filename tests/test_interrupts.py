@@ -200,16 +200,16 @@ def test_the_command_line_saves_shows_and_says(polhode: Any, in_block: Any, sign
 
 
 def test_a_save_is_finished_whatever_comes(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from polhode.results import store
+    from polhode.results import format_csv
 
-    write = store._WRITERS[".csv"]
+    write = format_csv.write
 
     def interrupted(*arguments: Any) -> None:
         for _ in range(3):
             signal.raise_signal(signal.SIGINT)
         write(*arguments)
 
-    monkeypatch.setitem(store._WRITERS, ".csv", interrupted)
+    monkeypatch.setattr(format_csv, "write", interrupted)
     code, out, err = polhode(
         *["run", "heavy-top", "--until", "0.1", "--out", "top.csv", "--method", "imidm", "--method", "akw"],
     )

@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.api import later
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.rotation.formulas import PotentialFormula
 from polhode.simulation import Plan, driver
 from polhode.simulation.driver import bytes_needed
-from polhode.simulation.loop import capacity_for
-from polhode.simulation.rotation import LATER
-from polhode.simulation.systems import later
+from polhode.simulation.loop import capacity_for, numbers_in
 
 GRAVITY = ph.Potential(PotentialFormula.parse("20*R33"))
-PENDULUM = cache(problem_of("pendulum").system)
+PENDULUM = cache(problem_of("pendulum").problem)
 SPINS = np.linspace(1, 60, 50)[:, None] * [0, 0, 1]
 
 
@@ -47,9 +46,9 @@ def test_the_guard_counts_what_is_taken(kind: str, steps: int) -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    shape = run.trajectory.values.shape[1:]
-    counted = bytes_needed(Plan(1e-3, steps, 1), shape, later(run.system) if kind == "system" else LATER)
-    counted -= 2 * 8 * capacity_for(shape) * int(np.prod(shape))  # blocks are JAX's, which are not traced
+    numbers = numbers_in(run.last_state)
+    counted = bytes_needed(Plan(1e-3, steps, 1), numbers, later(run.last_state))
+    counted -= 2 * 8 * capacity_for(numbers) * numbers  # blocks are JAX's, which are not traced
     assert 0.9 * peak < counted < 1.5 * peak, f"{counted / peak:.2f} of what was taken"
 
 

@@ -46,7 +46,7 @@ from polhode.verify import claims
 
 CLAIMS = [
     pytest.param(claim, id=str(claim), marks=pytest.mark.xdist_group(method.name))
-    for method in all_methods().values()
+    for method in all_methods("rotation").values()
     for claim in claims(method)
 ]
 
@@ -188,7 +188,7 @@ def test_a_wrong_tableau_is_refused() -> None:
 
 IMPLICIT = [
     m
-    for m in all_methods().values()
+    for m in all_methods("rotation").values()
     if isinstance(m, Implicit) and m.name not in ("mk-forward-euler", "mk-rk4", "mk-gauss2", "rattle")
 ]
 
@@ -232,7 +232,7 @@ def test_names() -> None:
 DIFFERENTIATED = [
     *(
         pytest.param(m, marks=pytest.mark.long) if isinstance(m, MuntheKaas) and m.name != "mk-gauss2" else m
-        for m in all_methods().values()
+        for m in all_methods("rotation").values()
         if not isinstance(m, Split | Composition)
     ),
     method_of("nystrom4-dmv4"),

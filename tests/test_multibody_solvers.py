@@ -14,9 +14,9 @@ from test_multibody_systems import cyclic_disk
 import polhode as ph
 from polhode import InputError
 from polhode import multibody as mb
+from polhode.model.functions import as_arrays
 from polhode.multibody.rows import assembly
 from polhode.problems import problem_of
-from polhode.simulation.driver import as_arrays
 
 
 def test_every_solver_finds_the_same_motion() -> None:

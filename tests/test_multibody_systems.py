@@ -14,6 +14,7 @@ import pytest
 from jax import lax
 from scipy.spatial.transform import Rotation
 
+import polhode as ph
 from polhode import multibody as mb
 from polhode.model import InputError
 
@@ -83,7 +84,7 @@ def cyclic_disk(theta: float = 0.2, r: float = -2.25) -> mb.System:
 
 
 @partial(jax.jit, static_argnames=("method",))
-def run(method: mb.MultibodyMethod, system: mb.System, state: mb.State, h: Any, n: Any) -> dict[str, Any]:
+def run(method: ph.Method, system: mb.System, state: mb.State, h: Any, n: Any) -> dict[str, Any]:
     """n steps of the first rung of a method, as in a run while they are solved: the last state and the extremes on the
     way. h and n are numbers, so one program serves all."""
     method = method.rungs[0]
@@ -106,7 +107,7 @@ def run(method: mb.MultibodyMethod, system: mb.System, state: mb.State, h: Any, 
             "slip": jnp.maximum(s["slip"], jnp.max(jnp.abs(rolling), initial=0.0)),
             "ok": s["ok"] & result.report.converged,
             "iterations": s["iterations"] + result.report.iterations,
-            "parts": s["parts"] + result.parts,
+            "halvings": s["halvings"] + result.report.halvings,
         }
 
     E = total(state, 0.0)
@@ -120,17 +121,17 @@ def run(method: mb.MultibodyMethod, system: mb.System, state: mb.State, h: Any, 
         "slip": zero,
         "ok": jnp.asarray(True),
         "iterations": jnp.asarray(0),
-        "parts": jnp.asarray(0),
+        "halvings": jnp.asarray(0),
     }
     out = lax.fori_loop(0, n, body, start)
     return {**out, "p_E": 100 * (out["most"] - out["least"]) / abs(E)}  # (60), in %
 
 
-def order(method: mb.MultibodyMethod, system: mb.System, h: float, n: int, *, halvings: int = 2) -> dict[str, float]:
+def order(method: ph.Method, system: mb.System, h: float, n: int, *, halvings: int = 2) -> dict[str, float]:
     """The observed order at time n h of positions, velocities and half-step multipliers, from h, h/2, h/4, ..."""
     start, _ = mb.consistent_start(system)
     states = [
-        run(method, system, method.prepare(system, start), h / 2**j, n * 2**j)["state"] for j in range(halvings + 1)
+        run(method, system, method.begin(system, start), h / 2**j, n * 2**j)["state"] for j in range(halvings + 1)
     ]
     orders = {}
     for name in ("positions", "quaternions", "velocities", "omegas"):

@@ -13,7 +13,7 @@ from polhode.algebra import Vec3, exp
 from polhode.methods import DLA, DMV, EM
 from polhode.model import InputError
 from polhode.problems import problem_of
-from polhode.rotation import NonTwistingBody, RigidBody, Rotation, State, to_principal
+from polhode.rotation import NonTwistingBody, RigidBody, Rotation, State
 from polhode.rotation.director_equations import DirectorMotion, SplitState, director_rate, split_rate, twist_reaction
 
 PUSH = ph.Torque(lambda t: (jnp.sin(3 * t), 0.5 * jnp.cos(2 * t), 0.0))
@@ -29,7 +29,8 @@ def random_system(seed: int, twisting: bool, load: Any) -> tuple[Rotation, State
     body = (RigidBody if twisting else NonTwistingBody)(tensor)
     omega = rng.standard_normal(3) * (1, 1, twisting)
     start = ph.State.of(attitude=exp(rng.standard_normal(3)), omega=omega).on(body)
-    return Rotation(body, load).principal, to_principal(body, start)
+    system = Rotation(body, load)
+    return system.principal, system.to_principal(start)
 
 
 def rk4(rate: Callable[[Any, Any], Any], y: Any, n: int, until: float) -> Any:

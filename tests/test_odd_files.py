@@ -51,14 +51,14 @@ def changed(text: str, chance: random.Random) -> str:
 def test_files_changed_at_random(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     chance = random.Random(0)
-    outcomes, longest = {Case: 0, InputError: 0}, 0
+    outcomes, longest = {Job: 0, InputError: 0}, 0
     for _ in range(400):
         Path("x.toml").write_text(changed(TOP, chance), encoding="utf-8")
         try:
             case = job_of("x.toml")
             for _, step in case.chosen():
                 Plan.of(step, case.until, case.steps, case.every)
-            outcomes[Case] += 1
+            outcomes[Job] += 1
         except InputError as error:
             outcomes[InputError] += 1
             longest = max(longest, len(str(error)))

@@ -4,6 +4,7 @@ what the motion conserves, and names drawn letter by letter."""
 from pathlib import Path
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,13 +13,13 @@ from pictures import check_figure, texts
 import polhode as ph
 from polhode import multibody as mb
 from polhode.model import InputError
-from polhode.problems import PROBLEMS, SystemSetup
+from polhode.problems import PROBLEMS
 from polhode.results import Plots
-from polhode.results.compare import compare, compare_systems
+from polhode.results.compare import compare
 from polhode.results.panels import page
+from polhode.results.paths import draw_paths
 from polhode.results.scenes import ground_of
 from polhode.results.style import house_style
-from polhode.results.system_plots import SystemPlots, draw_paths
 
 NAMES = ("$x_{$", "_hidden", "a\nb\x00c", "$$", r"\$", "50 % of $5 and $6", "long name " * 30)
 TOP = ph.RigidBody((5, 5, 1))
@@ -97,25 +98,25 @@ def test_names_are_drawn_letter_by_letter() -> None:
 
 
 @pytest.fixture(scope="module")
-def swing() -> ph.SystemRun:
+def swing() -> ph.Run:
     """The pendulum, watched: quantities of several units, one without, and names that are not plain."""
     return ph.simulate(PROBLEMS["pendulum"].problem().system, step=0.01, steps=40)
 
 
-def renamed(run: ph.SystemRun, names: tuple[str, ...], units: tuple[str, ...]) -> SystemPlots:
+def renamed(run: ph.Run, names: tuple[str, ...], units: tuple[str, ...]) -> ph.Plots:
     """The same motion with observables of other names and units, as its dataset would hold them."""
     d = run.dataset.drop_vars(["angle", "rate"])
     columns = {name: ("t", run.observables["angle"].values, {"units": u}) for name, u in zip(names, units, strict=True)}
-    return SystemPlots(d.assign(columns).assign_attrs(observables=list(names)))
+    return ph.Plots(d.assign(columns).assign_attrs(observables=list(names)))
 
 
-def test_panels_of_a_system_are_those_it_has(swing: ph.SystemRun) -> None:
+def test_panels_of_a_system_are_those_it_has(swing: ph.Run) -> None:
     assert [swing.observables[name].unit for name in ("angle", "rate")] == ["rad", "rad/s"]
     page = swing.plot()
     check_figure(page)
     titles = [ax.get_title(loc="left") for ax in page.axes]
     assert titles == ["angle", "rate", "Energy, change since the start", "Path seen along z: centre", "Largest gap"]
-    check_figure(compare_systems([swing, swing], "two"))
+    check_figure(compare([swing, swing], "two"))
     check_figure(swing.plot.observables())
     check_figure(swing.plot.forces())
     check_figure(swing.plot.constraints())
@@ -127,7 +128,7 @@ def test_panels_of_a_system_are_those_it_has(swing: ph.SystemRun) -> None:
         swing.plot.observables("angel")
 
 
-def test_observables_of_many_units_and_names(swing: ph.SystemRun) -> None:
+def test_observables_of_many_units_and_names(swing: ph.Run) -> None:
     check_figure(renamed(swing, NAMES, ("rad", "$rad$", "", "m", "m", "m", "m"))())
     many = tuple(f"number {i}" for i in range(30))
     figure = renamed(swing, many, ("1",) * 30)()
@@ -136,22 +137,22 @@ def test_observables_of_many_units_and_names(swing: ph.SystemRun) -> None:
     assert "and 19 more" in texts(figure)
     assert "unit not given" in texts(renamed(swing, ("x",), ("",))())
     own = renamed(swing, ("observable_energy",), ("rad",)).dataset.assign_attrs(observables=["energy"])
-    lines = SystemPlots(own).observables("energy").axes[0].lines
+    lines = ph.Plots(own).observables("energy").axes[0].lines
     np.testing.assert_array_equal(lines[0].get_ydata(), swing.observables["angle"].values)  # not the system's energy
 
 
-def test_a_system_without_observables_rows_or_motion(swing: ph.SystemRun) -> None:
+def test_a_system_without_observables_rows_or_motion(swing: ph.Run) -> None:
     bare = renamed(swing, (), ())
     check_figure(bare())
     assert len(bare().axes) == 3
     still = bare.dataset.assign(trace=0 * bare.dataset.trace + 1.0, gap=0 * bare.dataset.gap)
-    assert len(SystemPlots(still)().axes) == 1
-    for call in (SystemPlots(still).path, SystemPlots(still).observables, SystemPlots(still).constraints):
+    assert len(ph.Plots(still)().axes) == 1
+    for call in (ph.Plots(still).path, ph.Plots(still).observables, ph.Plots(still).constraints):
         with pytest.raises(InputError):
             call()
-    check_figure(SystemPlots(bare.dataset.isel(t=slice(0, 1)))())
+    check_figure(ph.Plots(bare.dataset.isel(t=slice(0, 1)))())
     crowd = bare.dataset.isel(body=[0] * 30, point=[]).assign_coords(body=[f"body {i}" for i in range(30)])
-    figure = SystemPlots(crowd).path()
+    figure = ph.Plots(crowd).path()
     check_figure(figure)
     assert len(figure.axes[0].lines) == 30
 
@@ -182,10 +183,9 @@ def test_a_path_is_seen_from_above_or_from_its_side(up: str, moving: str, seen: 
 
 @pytest.mark.parametrize("name", [name for name, p in PROBLEMS.items() if p.method.startswith("three-field")])
 def test_every_observable_of_a_problem_has_its_unit(name: str) -> None:
-    setup = PROBLEMS[name].make(**PROBLEMS[name].filled({"bodies": 2} if name == "chain" else {}))
-    assert isinstance(setup, SystemSetup)
-    units = setup.system.observable_units
-    assert len(units) == len(setup.system.observables) > 0
+    system = PROBLEMS[name].problem(**({"bodies": 2} if name == "chain" else {})).system
+    units = system.observable_units
+    assert len(units) == len(system.observables) > 0
     assert all(units)
 
 
@@ -205,23 +205,17 @@ FORCES: dict[str, tuple[Any, bool]] = {
 }
 
 
-def still(system: mb.System) -> ph.SystemRun:
-    """Two samples at the start, without a step: enough to say what is conserved."""
-    from types import SimpleNamespace
-
-    at = system.start
-    two = {"positions": at.positions, "attitude": at.rotations}
-    run: Any = SimpleNamespace(system=system, t=np.array([0.0, 1.0]), **{k: np.stack([v, v]) for k, v in two.items()})
-    return run
+def conserved_by_system(system: mb.System) -> tuple[str, ...]:
+    """From two samples at the start, without a step: enough to say what is conserved."""
+    now, state = system.begun(None)
+    return now.conserved(jax.tree.map(lambda x: np.stack([x, x]), state), np.array([0.0, 1.0]))
 
 
 @pytest.mark.parametrize("name", FORCES)
 def test_what_forces_conserve(name: str) -> None:
-    from polhode.results.conserved import conserved_by_system
-
     force, conserved = FORCES[name]
     system = mb.System([mb.Body("ball", **BALL, position=(0, 0, 1))], forces=[force])
-    assert conserved_by_system(still(system)) == (("energy",) if conserved else ())
+    assert conserved_by_system(system) == (("energy",) if conserved else ())
 
 
 @pytest.mark.parametrize(
@@ -235,10 +229,8 @@ def test_what_forces_conserve(name: str) -> None:
     ],
 )
 def test_what_constraints_conserve(constraint: Any, conserved: bool) -> None:
-    from polhode.results.conserved import conserved_by_system
-
     system = mb.System([mb.Body("ball", **BALL, position=(0, 0, 1))], constraints=[constraint])
-    assert conserved_by_system(still(system)) == (("energy",) if conserved else ())
+    assert conserved_by_system(system) == (("energy",) if conserved else ())
 
 
 def test_contacts_bring_their_surfaces() -> None:

@@ -26,7 +26,7 @@ from zoo.lagrange import BRIEFLY
 from zoo.runs import METHODS
 
 from polhode import multibody as mb
-from polhode.simulation.driver import as_arrays
+from polhode.model.functions import as_arrays
 
 STEP, COUNT, MEMBERS = 0.005, 30, 3
 JOINTS = ("Ball", "Revolute", "Universal", "Prismatic", "Cylindrical", "Planar")

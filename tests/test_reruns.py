@@ -12,14 +12,14 @@ from polhode import multibody as mb
 from polhode.inputs import job_of
 from polhode.inputs.saved import SavedMethod
 from polhode.methods import IMIDM, MuntheKaas, Scheme, Split, Stage, Tableau, all_methods, method_of
+from polhode.model import InputError
 from polhode.model.composition import SUZUKI4, Composition
 from polhode.model.described import NotRecordableError, described, made, recorded
-from polhode.model import InputError
-from polhode.multibody import multibody_method_of, multibody_methods
 from polhode.results import rerun
+from polhode.results.rerun import recipe_of
 from polhode.results.run import Observable
 from polhode.results.store import load, save
-from polhode.results.system_plots import SystemPlots
+from polhode.simulation import Plan
 from polhode.solve import FixedPoint, Newton, PlainNewton
 
 COARSE = FixedPoint(tolerance=1e-4, stalled=1e-4)  # other bits after a few steps
@@ -57,20 +57,20 @@ class Secret(IMIDM):
         Own(weight=1e-300, shape=(1, 1.0, True, None, "x")),
         mb.ThreeField(stabilisation="kappa", solver=mb.DenseNewton()),
         mb.Halving(mb.ThreeField(conserving=False), limit=3),
-        mb.Composed(SUZUKI4, mb.Halving(limit=2)),
-        *all_methods().values(),
-        *multibody_methods().values(),
+        mb.Composed(SUZUKI4, mb.Halving(mb.ThreeField(), limit=2)),
+        *all_methods("rotation").values(),
+        *all_methods("system").values(),
     ],
     ids=lambda m: m.name,
 )
 def test_a_method_as_data_and_back_is_the_same(method: Any) -> None:
-    find = multibody_method_of if isinstance(method, mb.MultibodyMethod) else method_of
+    find = method_of
     data = json.loads(json.dumps(recorded(method, find)))
     named = isinstance(data, str)
     again = find(data) if named else made(data, trust=True)
     assert again == method
     assert described(again) == described(method)
-    assert named == (method in {**all_methods(), **multibody_methods()}.values())
+    assert named == (method in {**all_methods("rotation"), **all_methods("system")}.values())
     if not isinstance(method, Own):  # nothing of polhode's own needs trust
         assert SavedMethod("f", data, None, trust=False).made(find) == method
 
@@ -94,7 +94,9 @@ def test_a_rerun_of_a_system_has_the_options_of_the_run(tmp_path: Path) -> None:
     assert same == mb.ThreeField()
     assert case.run(same, step).dataset.omega.values.tobytes() == run.dataset.omega.values.tobytes()
     method = mb.Halving(mb.ThreeField(stabilisation="kappa"), limit=3)  # recorded, without compiling it
-    other = replace(run, method=method, recipe=case._recipe(method, 0.01))
+    other = replace(
+        run, method=method, recipe=recipe_of(case.problem.content or {}, method, Plan.of(0.01, 0.02, None, 1), None)
+    )
     assert job_of(str(other.save(tmp_path / "run.nc"))).chosen() == [(method, 0.01)]
     assert json.loads(load(tmp_path / "run.nc").attrs["recipe"])["run"]["method"]["options"]["limit"] == 3
 
@@ -109,7 +111,7 @@ def test_observables_that_are_called_like_something_else(tmp_path: Path) -> None
     assert back.energy.equals(run.dataset.energy)
     for i, name in enumerate(named):
         assert (back[name if name == "angle" else f"observable_{name}"].values == run.t + i).all()
-    lines = SystemPlots(back).observables().axes[0].lines
+    lines = ph.Plots(back).observables().axes[0].lines
     assert [line.get_ydata()[0] for line in lines] == [0, 1, 2, 3, 4]
 
 
@@ -145,6 +147,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from polhode.methods import IMIDM
+from polhode.simulation import Plan
 from polhode.solve import FixedPoint
 Path("imported").touch()
 @dataclass(frozen=True)

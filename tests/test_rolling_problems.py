@@ -22,7 +22,6 @@ from polhode.references import (
     rolling_sphere,
 )
 from polhode.references.bicycle_parameters import Bicycle
-from polhode.results.system_run import SystemRun
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,12 @@ class Compared:
     def __str__(self) -> str:
         return f"{self.name} {' '.join(f'{k}={v}' for k, v in self.parameters.items())}".strip()
 
-    def run(self, divide: int = 1, method: Any = "three-field") -> SystemRun:
+    def run(self, divide: int = 1, method: Any = "three-field") -> ph.Run:
         n = round(self.until / self.step) * divide
         system = problem_of(self.name).problem(**self.parameters).system
         return ph.simulate(system, method=method, step=self.step / divide, steps=n, every=n // 10)
 
-    def errors(self, run: SystemRun) -> float:
+    def errors(self, run: ph.Run) -> float:
         exact = self.reference(run.t)
         return max(_apart(name, run.observables[name].values, values) for name, values in exact.items())
 

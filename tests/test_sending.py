@@ -128,5 +128,5 @@ def test_a_system_is_sent_without_its_lambdas() -> None:
     got = pickle.loads(pickle.dumps(run))
     same(got, run)
     assert jax.tree.leaves(got.system.masses)[0] == system.masses[0]
-    odd = ph.SystemRun(system.replaced(observables=tuple(seen.items())), run.method, run.step, run.trajectory)
+    odd = ph.Run(system.replaced(observables=tuple(seen.items())), run.method, run.step, run.trajectory)
     assert list(pickle.loads(pickle.dumps(odd)).observables) == ["height"]

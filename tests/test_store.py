@@ -117,7 +117,7 @@ def test_files_without_checksums_still_load_and_say_so(run: Any, ending: str, tm
     if ending == ".nc":
         old.to_netcdf(path, engine="h5netcdf")
     else:
-        store._WRITERS[ending](old, path)
+        store._format(ending).write(old, path)
     with pytest.warns(UserWarning, match="no checksums"):
         back = ph.load(path)
     xarray.testing.assert_identical(back, old)
@@ -170,15 +170,15 @@ def test_a_full_disk_is_an_error_and_the_old_file_stays(
 def test_on_the_command_line_a_full_disk_loses_neither_table_nor_run(
     polhode: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = []
+    written, write = [], format_csv.write
 
     def full(dataset: Any, half: Path) -> None:
         written.append(half)
         if len(written) == 1:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        format_csv.write(dataset, half)
+        write(dataset, half)
 
-    monkeypatch.setitem(store._WRITERS, ".csv", full)
+    monkeypatch.setattr(format_csv, "write", full)
     code, out, err = polhode("run", "free-body", "--until", "1", "--out", "f.csv")
     assert code == 1
     assert "energy drift" in out

@@ -12,15 +12,14 @@ import polhode as ph
 from polhode import multibody as mb
 from polhode.model import InputError
 from polhode.problems import problem_of
-from polhode.results.system_plots import SystemPlots
 
 
 @pytest.fixture(scope="module")
-def disk() -> ph.SystemRun:
+def disk() -> ph.Run:
     return ph.simulate(problem_of("rolling-disk").problem(r0=-2.0).system, step=0.01, until=2.0, every=5)
 
 
-def test_arrays_and_names(disk: ph.SystemRun) -> None:
+def test_arrays_and_names(disk: ph.Run) -> None:
     n = len(disk.t)
     assert n == 41
     assert disk.positions.shape == (n, 1, 3)
@@ -36,23 +35,23 @@ def test_arrays_and_names(disk: ph.SystemRun) -> None:
     assert np.abs(weight - 9.81).max() < 0.5
 
 
-def test_how_a_run_is_cut_does_not_matter(disk: ph.SystemRun) -> None:
+def test_how_a_run_is_cut_does_not_matter(disk: ph.Run) -> None:
     whole = ph.simulate(problem_of("rolling-disk").problem(r0=-2.0).system, step=0.01, steps=200, every=200)
     np.testing.assert_array_equal(whole.trajectory.values[-1], disk.trajectory.values[-1])
 
 
 @pytest.mark.parametrize("ending", ["zarr", "nc", "csv"])
-def test_files(disk: ph.SystemRun, tmp_path: Path, ending: str) -> None:
+def test_files(disk: ph.Run, tmp_path: Path, ending: str) -> None:
     path = disk.save(tmp_path / f"disk.{ending}")
     again = ph.load(path)
     np.testing.assert_array_equal(again.theta.values, disk.observables["theta"].values)
     np.testing.assert_array_equal(again.position.values, disk.positions)
     assert list(again.row.values) == list(disk.system.row_names)
-    SystemPlots(again)(tmp_path / "again.png")
+    ph.Plots(again)(tmp_path / "again.png")
     assert (tmp_path / "again.png").stat().st_size > 20_000
 
 
-def test_pictures(disk: ph.SystemRun, tmp_path: Path) -> None:
+def test_pictures(disk: ph.Run, tmp_path: Path) -> None:
     disk.plot.forces(path=tmp_path / "forces.png")
     disk.plot.observables("theta", path=tmp_path / "theta.svg")
     page = disk.animate(tmp_path / "disk.html").read_text()

@@ -14,8 +14,8 @@ import polhode as ph
 from polhode import multibody as mb
 from polhode.model.pytree import Static, tree
 from polhode.multibody.rows import assembly
-from polhode.multibody.step.force_slopes import force_slopes
 from polhode.multibody.rows.momenta import motion, pose
+from polhode.multibody.step.force_slopes import force_slopes
 
 
 def body(name: str = "p", **more: Any) -> mb.Body:

@@ -13,7 +13,7 @@ from jax import lax
 from scipy.spatial.transform import Rotation
 
 from polhode import multibody as mb
-from polhode.simulation.driver import as_arrays
+from polhode.model.functions import as_arrays
 from zoo.lagrange import BRIEFLY, Motion
 from zoo.mechanism import Mechanism
 from zoo.scene import Scene
@@ -50,7 +50,7 @@ def program(method: mb.ThreeField, system: mb.System, start: mb.State, middles: 
         new, t = result.state, (n + 1.0) * h
 
         def rows(v: Any, Omega: Any) -> Any:
-            there = mb.State(middle.positions, middle.quaternions, v, Omega, new.multipliers, new.mu, new.lam)
+            there = mb.State(middle.positions, middle.quaternions, v, Omega, new.multipliers)
             return mb.residuals(system, there, t - 0.5 * h)[0]
 
         force, torque = jax.vjp(rows, new.velocities, new.omegas)[1](new.multipliers)
@@ -89,17 +89,13 @@ def states(scene: Scene, motion: Motion, rows: int) -> mb.State:
     count, bodies = motion.positions.shape[:2]
     places = scene.places(bodies)
     turn = np.broadcast_to(scene.turn, (count, bodies, 3, 3))
-    none = np.zeros((count, rows))
-    given = mb.State(
+    return mb.State(
         scene.length * (motion.positions @ scene.turn.T + scene.shift)[:, places],
         quaternion(turn @ motion.rotations)[:, places],
         (motion.velocities @ scene.turn.T * (scene.length / scene.time))[:, places],
         (motion.omegas / scene.time)[:, places],
-        none,
-        none,
-        none,
+        np.zeros((count, rows)),
     )
-    return jax.tree.map(lambda x: np.zeros(count) if np.ndim(x) == 0 else x, given)  # counts, which start at 0
 
 
 def run(m: Mechanism, begin: Motion, middles: Motion, h: float, **how: Any) -> Run:

@@ -61,7 +61,7 @@ def measure(steps: int = STEPS, repeats: int = REPEATS, methods: Iterable[str] |
     native = native_nanoseconds(steps, repeats)
     peer = native if isinstance(native, float) else None
     rows = [Row("C++, IMIDM", f"{peer:.0f} ns", 1.0) if peer else Row("C++, IMIDM", str(native))]
-    for name in methods or ("imidm", *(n for n in all_methods() if n != "imidm")):
+    for name in methods or ("imidm", *(n for n in all_methods("rotation") if n != "imidm")):
         ns = nanoseconds(name, steps, repeats)
         ratio = ns / peer if peer else None
         target = "at most 1.5 of C++" if name == "imidm" else ""

@@ -18,7 +18,7 @@ TICKS = ("Qy", "C", "H", "Poisson", "symplectic", "symmetric")
 
 
 def audit_command(names: list[str], plot: Path | None, as_json: bool, table: Path | None = None) -> None:
-    methods = list(all_methods().values()) if names == ["all"] else [method_of(name) for name in names]
+    methods = list(all_methods("rotation").values()) if names == ["all"] else [method_of(name) for name in names]
     if plot is not None:
         check_picture(plot)
     certificates = []

@@ -41,7 +41,7 @@ def _after() -> Any:
     start, _ = consistent_start(system)
 
     def after(constant: float, h: float) -> Any:
-        state = method.prepare(system, start)
+        state = method.begin(system, start)
         end = method.step(system, replace(state, mu=state.mu + constant), 0.0, h).state
         return end.velocities, end.omegas
 
