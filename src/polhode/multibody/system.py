@@ -7,6 +7,7 @@ names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in bod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import fields, replace
 from itertools import compress
@@ -36,6 +37,7 @@ from polhode.multibody.rows.rank import dependent, weighted
 from polhode.multibody.rows.row_blocks import blocks_of, matrix_of
 from polhode.multibody.start.consistent import consistent_start
 from polhode.multibody.start.nearness import is_round_off, too_far
+from polhode.multibody.start.traced_start import traced_start
 
 TOLERANCE = 1e-8  # of constraints that follow from others
 _FLAT = 0.05  # rad: a wheel this near to flat, or so at the end of the step that failed, is why it failed
@@ -204,12 +206,18 @@ class System:
     def begun(self, start: Any) -> tuple[System, State]:
         """From the start its bodies give, which may be a little off its constraints, unless another is given."""
         system = self if start is None else self.replaced(start=start)
-        state, correction = consistent_start(system)
-        if not is_round_off(system, correction):
-            if (why := too_far(system, correction)) is not None:
-                raise InputError(why)
-            warn(f"the start was made consistent with its constraints: {correction}")
-        return as_arrays(system.bare(observed=True)), as_arrays(state)
+        with nullcontext() if _is_traced(system) else jax.ensure_compile_time_eval():
+            bare = system.bare()
+        if _is_traced(bare):  # what its functions close over, too
+            now = as_arrays(bare)
+            return now, as_arrays(traced_start(now))
+        with jax.ensure_compile_time_eval():  # numbers, also inside of a jit that does not reach them
+            state, correction = consistent_start(system)
+            if not is_round_off(system, correction):
+                if (why := too_far(system, correction)) is not None:
+                    raise InputError(why)
+                warn(f"the start was made consistent with its constraints: {correction}")
+            return as_arrays(system.bare(observed=True)), as_arrays(state)
 
     def fits(self, method: Any) -> None:
         pass

@@ -254,7 +254,7 @@ def companions_of(system: Gathered, rows: Least, row: int) -> list[int]:
 
 
 @stored(briefly=True)
-def _accelerations(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
+def accelerations(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
     """(M⁻¹(f + gyroscopic torque), ψ' at constant ϑ)."""
     q, u = pose(state), motion(state)
     p = momentum(system, u)
@@ -270,7 +270,7 @@ def _multipliers(system: Gathered, state: State, t: float) -> np.ndarray:
     if not system.rows:
         return np.zeros(0)
     rows = _rows(system, state, t)
-    a, rate = (np.asarray(x) for x in _accelerations(system, state, t))
+    a, rate = (np.asarray(x) for x in accelerations(system, state, t))
     lam = -rows.over(rows.A @ a.reshape(-1) + rate)
     if not system.redundant:
         return lam
