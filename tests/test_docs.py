@@ -31,7 +31,7 @@ def test_readme_python(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert names["lowest"][0] < 0 < names["lowest"][-1]
     if "slope" in names:
         step = 1e-4
-        f, system = names["tip_after_a_step"], names["system"]
+        f, system = names["tip"], names["system"]
         up, down = (f(system.replaced(load=ph.Potential(system.load.fn, weight=20.0 + s))) for s in (step, -step))
         assert float(names["slope"]) == pytest.approx(float(up - down) / (2 * step), rel=1e-5)
 
