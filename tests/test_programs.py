@@ -23,15 +23,16 @@ from polhode._programs import NamelessError, Stored, files, names, stored, trace
 from polhode.algebra import Vec3
 from polhode.methods import all_methods
 from polhode.problems import problem_of
-from polhode.simulation import loop, rotation
+from polhode.rotation import system as rotation
+from polhode.simulation import loop
 
 RUN = """
 import jax, numpy as np, polhode as ph
-from polhode.multibody import local
+from polhode.multibody.rows.derivatives import PlacedConstraint
 from polhode.problems import problem_of
 traced = []
-rows = local.Local.rows
-local.Local.rows = lambda self: traced.append(self) or rows(self)
+rows = PlacedConstraint.rows
+PlacedConstraint.rows = lambda self: traced.append(self) or rows(self)
 run = ph.simulate(problem_of("pendulum").problem().system, step=0.01, steps=10)
 print(len(traced), run.positions.tobytes().hex())
 """
@@ -46,7 +47,7 @@ def cache_folder(tmp_path: Path) -> Any:
 
 
 def test_a_second_process_traces_nothing_and_takes_the_same_steps(tmp_path: Path) -> None:
-    """`local.Local.rows` is read from the source, which the key covers; replacing it there changes no key."""
+    """`PlacedConstraint.rows` is read from the source, which the key covers; replacing it there changes no key."""
     env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}
     first, second = (
         subprocess.run([sys.executable, "-c", RUN], env=env, capture_output=True, text=True, check=True).stdout.split()

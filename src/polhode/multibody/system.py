@@ -201,6 +201,10 @@ class System:
     def quantities(self) -> tuple[Quantity, ...]:
         return (*OF_SYSTEMS, *observed(tuple(name for name, _ in self.observables), self.observable_units))
 
+    def plain(self) -> System:
+        watched = {n: tuple(replace(w, fn=None) for w in getattr(self, n)) for n in ("observables", "traces")}
+        return self.replaced(forces=(), groups=(), shapes=(), within=(), **watched)
+
     def begun(self, start: Any) -> tuple[System, State]:
         """From the start its bodies give, which may be a little off its constraints, unless another is given."""
         system = self if start is None else self.replaced(start=start)

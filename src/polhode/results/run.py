@@ -19,7 +19,7 @@ from polhode.results.dataset import dataset_of
 from polhode.results.energy import energy_gone_wrong
 from polhode.results.plots import Plots
 from polhode.results.scenes import scene_of
-from polhode.results.sending import Sendable
+from polhode.results.sending import Lost, Sendable
 from polhode.results.store import save
 from polhode.results.summary import described, summary
 from polhode.simulation import Status, Trajectory
@@ -44,7 +44,7 @@ class Run(Sendable):
     members of a batch."""
 
     described = ("system", "method", "now")
-    told = ("conserved", "_judged", "_looked")
+    told = ("conserved", "_plain", "_judged", "_looked")
 
     system: Any
     method: Method
@@ -57,7 +57,7 @@ class Run(Sendable):
     @property
     def kind(self) -> str:
         """Of system: "rotation", one body, or "system", many."""
-        return self.system.kind
+        return self.known.kind
 
     @property
     def ok(self) -> bool:
@@ -102,9 +102,18 @@ class Run(Sendable):
     # Quantities.
 
     @cached_property
+    def _plain(self) -> Any:
+        return self.system.plain()
+
+    @property
+    def known(self) -> Any:
+        """The system; or, where what a user wrote was not sent along with this run, the system without it."""
+        return self._plain if isinstance(self.system, Lost) else self.system
+
+    @cached_property
     def quantities(self) -> dict[str, Quantity]:
         """All that can be looked at, by name."""
-        return {q.name: q for q in self.system.quantities}
+        return {q.name: q for q in self.known.quantities}
 
     def __iter__(self) -> Any:
         return iter(self.quantities)
@@ -120,7 +129,7 @@ class Run(Sendable):
         if q.made_of:
             return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
         if q.whole and q.of is not None:
-            return np.asarray(q.of(self.system, self.state, self.t))
+            return np.asarray(q.of(self.known, self.state, self.t))
         return self._judged[name] if name in _JUDGED else self._looked[name]
 
     def __getattr__(self, name: str) -> Any:
@@ -156,7 +165,7 @@ class Run(Sendable):
     @cached_property
     def traces(self) -> dict[str, np.ndarray]:
         """Points that the system says are worth following, by name, (samples, 3): a contact, a tip."""
-        names = self.system.labels.get("point", ())
+        names = self.known.labels.get("point", ())
         return {name: self["trace"][:, i] for i, name in enumerate(names)}
 
     @cached_property

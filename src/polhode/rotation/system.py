@@ -140,6 +140,9 @@ class Rotation:
     def quantities(self) -> tuple[Quantity, ...]:
         return OF_ROTATIONS if self.twist_axis is None else OF_NON_TWISTING
 
+    def plain(self) -> Rotation:
+        return self.replaced(load=Free())
+
     def begun(self, start: Any) -> tuple[Rotation, State]:
         if not isinstance(start, Start | State):
             raise InputError(f"start must come from State.of(...); got {start!r}")
