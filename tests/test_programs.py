@@ -28,11 +28,11 @@ from polhode.simulation import loop
 
 RUN = """
 import jax, numpy as np, polhode as ph
-from polhode.multibody.rows.derivatives import PlacedConstraint
+from polhode.multibody.rows.derivatives import Placed
 from polhode.problems import problem_of
 traced = []
-rows = PlacedConstraint.rows
-PlacedConstraint.rows = lambda self: traced.append(self) or rows(self)
+rows = Placed.rows
+Placed.rows = lambda self: traced.append(self) or rows(self)
 run = ph.simulate(problem_of("pendulum").problem().system, step=0.01, steps=10)
 print(len(traced), run.positions.tobytes().hex())
 """
@@ -47,7 +47,7 @@ def cache_folder(tmp_path: Path) -> Any:
 
 
 def test_a_second_process_traces_nothing_and_takes_the_same_steps(tmp_path: Path) -> None:
-    """`PlacedConstraint.rows` is read from the source, which the key covers; replacing it there changes no key."""
+    """`Placed.rows` is read from the source, which the key covers; replacing it there changes no key."""
     env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}
     first, second = (
         subprocess.run([sys.executable, "-c", RUN], env=env, capture_output=True, text=True, check=True).stdout.split()

@@ -29,7 +29,7 @@ _O = Vec3(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class PlacedConstraint:
+class Placed:
     """A constraint, the frames of its bodies, and the time."""
 
     kind: Any
@@ -40,11 +40,11 @@ class PlacedConstraint:
     def view(self) -> View:
         return View(self.kind.bodies, self.frames.__getitem__, self.t)
 
-    def displaced(self, way: Displacement) -> PlacedConstraint:
+    def displaced(self, way: Displacement) -> Placed:
         """After a virtual displacement, to first order."""
         return replace(self, frames=[_displaced(f, *of) for f, of in zip(self.frames, way, strict=True)])
 
-    def with_motion(self, way: Displacement) -> PlacedConstraint:
+    def with_motion(self, way: Displacement) -> Placed:
         frames = [replace(f, v=v or _O, Omega=w or _O) for f, (v, w) in zip(self.frames, way, strict=True)]
         return replace(self, frames=frames)
 
@@ -112,7 +112,7 @@ class PlacedConstraint:
     def shape(self) -> tuple[int, int]:
         return len(self.frames), 6
 
-    def _moving(self, u: Displacement, d: Displacement) -> PlacedConstraint:
+    def _moving(self, u: Displacement, d: Displacement) -> Placed:
         """After the displacement d, with a motion given on the axes before it."""
         back = [(v, w if turn is None else w - turn.cross(w)) for (v, w), (_, turn) in zip(u, d, strict=True)]
         return self.displaced(d).with_motion(back)
@@ -184,6 +184,6 @@ def _of_each(
 
     def one(kind: Any, q: Pose, u: Any, *more: Any) -> Any:
         frames = [frame_of(q[0][i], q[1][i], u[i]) for i in range(where.shape[1])]
-        return fn(PlacedConstraint(kind, frames, t, number), *more)
+        return fn(Placed(kind, frames, t, number), *more)
 
     return jax.vmap(one)(kinds, (q[0][where], q[1][where]), u[where], *more)

@@ -36,7 +36,7 @@ from polhode.algebra.dense import inverse, matmul
 from polhode.algebra.scalars import stumpff
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.derivatives import PlacedConstraint, of_each
+from polhode.multibody.rows.derivatives import Placed, of_each
 from polhode.multibody.rows.floating import Parts
 from polhode.multibody.rows.gathering import by_bodies, by_body, by_row_and_body, rows_of
 from polhode.multibody.rows.momenta import (
@@ -243,7 +243,7 @@ class Equations:
         s, t = self.system, self.t + 0.5 * self.h
         Gam = self._among(Gam)
         here = [Gam[rows_of(g)[:, : g.kind.holonomic]] for g in s.groups]
-        slopes = [of_each(g, PlacedConstraint.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
+        slopes = [of_each(g, Placed.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
         return by_body(s, slopes)
 
     def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
@@ -344,9 +344,9 @@ class Equations:
         t = self.t + self.h
         here = [Lam[rows_of(g)] for g in s.groups]
         wrench = by_bodies(
-            s, [of_each(g, PlacedConstraint.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)]
+            s, [of_each(g, Placed.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)]
         )
-        return wrench, by_row_and_body(s, [of_each(g, PlacedConstraint.psi_slope, end, u, t) for g in s.groups])
+        return wrench, by_row_and_body(s, [of_each(g, Placed.psi_slope, end, u, t) for g in s.groups])
 
     def norm(self, residual: Any) -> Any:
         """Of what is left of the equations, (47) and (48): of momentum in the metric of kinetic energy, and of rows."""

@@ -26,7 +26,7 @@ from polhode.model.checks import InputError
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows import row_blocks as rows
-from polhode.multibody.rows.derivatives import PlacedConstraint, of_each
+from polhode.multibody.rows.derivatives import Placed, of_each
 from polhode.multibody.rows.gathering import rows_of
 from polhode.multibody.rows.momenta import carried, in_space, momentum, posed
 from polhode.multibody.rows.row_blocks import Blocks, bodies_of
@@ -101,8 +101,8 @@ class SparseEquations(Equations):
         at = end, u, self.t + self.h
         return [
             (
-                of_each(g, PlacedConstraint.wrench_slope, *at, Lam[rows_of(g)]),
-                of_each(g, PlacedConstraint.psi_slope, *at),
+                of_each(g, Placed.wrench_slope, *at, Lam[rows_of(g)]),
+                of_each(g, Placed.psi_slope, *at),
             )
             for g in self.system.groups
         ]
