@@ -129,7 +129,8 @@ class Run(Sendable):
         if q.made_of:
             return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
         if q.whole and q.of is not None:
-            return np.asarray(q.of(self.known, self.state, self.t))
+            with np.errstate(over="ignore", invalid="ignore"):  # `judge` looks at what must be finite
+                return np.asarray(q.of(self.known, self.state, self.t))
         return self._judged[name] if name in _JUDGED else self._looked[name]
 
     def __getattr__(self, name: str) -> Any:
