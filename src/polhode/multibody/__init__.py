@@ -16,15 +16,12 @@ from polhode.multibody.rows.invariants import angular_momentum, energy, linear_m
 from polhode.multibody.start.consistent import Correction, consistent_start
 from polhode.multibody.step import registry as _registry  # noqa: F401 (registers its methods)
 from polhode.multibody.step.base import MultibodyMethod
-from polhode.multibody.step.ladder import Ladder
-from polhode.multibody.step.least_norm import LeastNorm
 from polhode.multibody.step.mm_dae import MMDAE
 from polhode.multibody.step.three_field import ThreeField
 from polhode.multibody.step.three_field_literal import ThreeFieldLiteral
 from polhode.multibody.step.three_field_sparse import ThreeFieldSparse
 from polhode.multibody.system import System
-from polhode.solve.chord import Chord
-from polhode.solve.dense_newton import DenseNewton
+from polhode.solve import Chord, DenseNewton, Ladder, LeastNorm
 
 __all__ = [
     "GROUND",

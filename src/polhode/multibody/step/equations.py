@@ -52,6 +52,7 @@ from polhode.multibody.rows.momenta import (
     posed,
 )
 from polhode.multibody.step.blocks import carried_by, carry_of, diagonal, masses, rotations
+from polhode.multibody.step.scaled_equations import Scaled
 from polhode.multibody.system import System
 
 # What is about to stop has no direction of motion, and neither has a part afloat whose bodies hardly move within it.
@@ -347,6 +348,10 @@ class Equations:
             s, [of_each(g, Placed.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)]
         )
         return wrench, by_row_and_body(s, [of_each(g, Placed.psi_slope, end, u, t) for g in s.groups])
+
+    def scaled(self) -> Scaled:
+        """The same in units of kinetic energy."""
+        return Scaled(self)
 
     def norm(self, residual: Any) -> Any:
         """Of what is left of the equations, (47) and (48): of momentum in the metric of kinetic energy, and of rows."""
