@@ -23,7 +23,7 @@ from polhode._programs import NamelessError, Stored, files, names, stored, trace
 from polhode.algebra import Vec3
 from polhode.methods import all_methods
 from polhode.problems import problem_of
-from polhode.rotation import system as rotation
+from polhode.rotation import judgement
 from polhode.simulation import loop
 
 RUN = """
@@ -205,7 +205,7 @@ def test_a_users_function_is_kept_by_what_it_computes(folder: Path) -> None:
     kept = sorted(p.name for p in folder.iterdir())
     assert any(name.startswith("run_block") for name in kept)
     assert energies(2.0) != first
-    rotation._probe._known.clear()
+    judgement._probe._known.clear()
     loop.run_block._known.clear()
     assert energies(1.0) == first
     assert sorted(p.name for p in folder.iterdir()) == kept

@@ -21,7 +21,8 @@ from polhode.multibody import System
 from polhode.results.rerun import recipe_of
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation, Start
-from polhode.simulation.driver import FIRST_BLOCK, Plan, Trajectory, integrate
+from polhode.simulation.driver import FIRST_BLOCK, Trajectory, integrate
+from polhode.simulation.plan import Plan
 from polhode.simulation.status import Interrupted, Status, StepError
 
 _DEFAULTS = {"rotation": "imidm", "system": "three-field"}

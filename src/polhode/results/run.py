@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from polhode.model.method import Method
 from polhode.model.quantity import Quantity, looked_at
 from polhode.results.animation import animate
 from polhode.results.dataset import dataset_of
-from polhode.results.energy import energy_gone_wrong
+from polhode.results.judgement import energy_gone_wrong, up_to_what_has_no_value
 from polhode.results.plots import Plots
 from polhode.results.scenes import scene_of
 from polhode.results.sending import Lost, Sendable
@@ -194,22 +194,7 @@ class Run(Sendable):
 
     def judge(self) -> Run:
         """Up to the first sample in which a quantity that must have a value has none."""
-        values = {name: self[name] for name in self.judged}
-        good = {name: np.isfinite(v).all(axis=tuple(range(1, v.ndim))) for name, v in values.items()}
-        whole = np.all(list(good.values()), axis=0)
-        if whole.all():
-            return self
-        i = int(whole.argmin())
-        what = next(name for name in good if not good[name][i])
-        bad = ~np.isfinite(values[what][i])
-        failure = {
-            "step": int(self.trajectory.steps[i]),
-            "t": float(self.t[i]),
-            "what": what,
-            "value": float(values[what][i][bad].flat[0]),
-            "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
-        }
-        return replace(self, trajectory=self.trajectory.cut(i, Status.NOT_FINITE, failure))
+        return up_to_what_has_no_value(self)
 
     def energy_gone_wrong(self) -> str | None:
         """A sentence where the energy changed though nothing drives the motion."""
