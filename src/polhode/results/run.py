@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -151,6 +152,11 @@ class Run(Sendable):
     @cached_property
     def _looked(self) -> dict[str, np.ndarray]:
         return looked_at(self._mapped(False), self.now, self.state, self.t)
+
+    def look(self, at: Quantity | Callable[[Any, Any, Any], Any]) -> np.ndarray:
+        """Anything else at every sample: a function of (system, state, t), written for one sample with jax.numpy."""
+        q = at if isinstance(at, Quantity) else Quantity("looked at", at, "", "")
+        return looked_at([q], self.now, self.state, self.t)[q.name]
 
     @property
     def attitude(self) -> np.ndarray:
