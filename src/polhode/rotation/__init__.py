@@ -1,4 +1,4 @@
-"""Bodies, states, loads and what a motion conserves."""
+"""One rotating body: inertia, loads, states, its quantities, the exact motion."""
 
 from polhode.rotation.body import NonTwistingBody, RigidBody
 from polhode.rotation.loads import Free, Load, Potential, Torque

@@ -1,5 +1,4 @@
-"""Iteration with convergence status, differentiable by the implicit function theorem: the only place with a loop that
-ends by convergence."""
+"""Iteration and its derivative: the only place with a loop that ends by convergence."""
 
 from polhode.solve.chord import Chord
 from polhode.solve.dense_newton import DenseNewton
