@@ -8,7 +8,8 @@ from polhode.model.pytree import Static, tree
 from polhode.multibody.describe.bodies import GROUND, Body
 from polhode.multibody.describe.constraints import Constraint, Holonomic, Nonholonomic
 from polhode.multibody.describe.forces import Applied, Damper, Force, Gravity, Potential, Spring, Torque
-from polhode.multibody.describe.joints import Ball, Cylindrical, Distance, Fixed, Planar, Prismatic, Revolute, Universal
+from polhode.multibody.describe.joints import Ball, Cylindrical, Distance, Fixed, Planar, Prismatic, Universal
+from polhode.multibody.describe.revolute import Revolute
 from polhode.multibody.describe.rolling import KnifeEdge, RollingDisk, RollingSphere, SphereOnCylinder
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import View
