@@ -23,9 +23,10 @@ from polhode.model.checks import InputError, double_precision, positive
 from polhode.model.functions import as_arrays
 from polhode.model.pytree import Code, Static, tree
 from polhode.model.quantity import Quantity
+from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import Body
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.forces import Applied, Potential
+from polhode.multibody.describe.potential import Potential
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import OfView, View, bodies_used, frame_of
 from polhode.multibody.quantities import OF_SYSTEMS, observed
