@@ -17,7 +17,8 @@ from polhode.multibody.describe.springs import Damper, Spring
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import View
 from polhode.multibody.rows.invariants import angular_momentum, energy, linear_momentum, residuals
-from polhode.multibody.start.consistent import Correction, consistent_start
+from polhode.multibody.start.consistent import consistent_start
+from polhode.multibody.start.correction import Correction
 from polhode.multibody.step import registry as _registry  # noqa: F401 (registers its methods)
 from polhode.multibody.step.base import MultibodyMethod
 from polhode.multibody.step.mm_dae import MMDAE
