@@ -79,6 +79,11 @@ def test_loops_that_end_by_convergence_are_in_one_place() -> None:
     assert {p for p in found if not p.startswith("solve/")} == {"simulation/loop.py", "model/halving.py"}
 
 
+def test_a_file_is_one_idea() -> None:
+    lines = {str(p.relative_to(ROOT)): len(p.read_text(encoding="utf-8").splitlines()) for p in ROOT.rglob("*.py")}
+    assert {name: count for name, count in lines.items() if count > 250} == {}
+
+
 def python(code: str, **environment: str) -> str:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_"))} | environment
     return subprocess.run(

@@ -311,3 +311,19 @@ def test_what_calls_back_to_python_is_compiled_once_and_not_kept(folder: Path) -
     assert len(loop.run_block._known) == programs
     assert np.array_equal(*runs)
     assert not any(path.name.startswith("run_block") for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("problem", ["heavy-top", "pendulum"])
+def test_a_step_is_compiled_once(problem: str) -> None:
+    """A run in one block, then one in several: the second compiles nothing."""
+    compiled: list[float] = []
+    ph.simulate(ph.problem(problem), step=0.01, steps=4)
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda name, seconds, **_: compiled.append(seconds) if "backend_compile" in name else None
+    )
+    try:
+        run = ph.simulate(ph.problem(problem), step=0.01, steps=13, every=5)
+        assert run.trajectory.steps.tolist() == [0, 5, 10, 13]
+        assert compiled == []
+    finally:
+        jax.monitoring.clear_event_listeners()

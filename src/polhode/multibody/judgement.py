@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import stored
-from polhode.multibody.describe.forces import Potential
+from polhode.multibody.describe.potential import Potential
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.gathered import Gathered

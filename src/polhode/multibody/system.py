@@ -23,9 +23,9 @@ from polhode.model.checks import InputError, double_precision
 from polhode.model.functions import as_arrays
 from polhode.model.pytree import Static, tree
 from polhode.model.quantity import Quantity
+from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import Body
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.forces import Applied
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import View, frame_of
 from polhode.multibody.describe.watched import (

@@ -66,6 +66,8 @@ def integrate(
     failure: dict[str, Any] = {}
     status, tally, done = Status.OK, Tally(0, 0.0, 0, 0), 0
     budget = first_block
+    # Committed to its device from the start, as what a program returns is: else it would be compiled twice.
+    state = jax.device_put(state, jax.config.jax_default_device or jax.local_devices()[0])  # type: ignore[attr-defined]
     ladder = _Ladder(method, system, state, t0, h)
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:

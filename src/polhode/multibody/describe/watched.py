@@ -8,9 +8,9 @@ from typing import Any
 
 from polhode.model.checks import InputError, positive
 from polhode.model.pytree import Code, Static, tree
+from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import Body
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.forces import Applied
 from polhode.multibody.describe.views import OfView, View, bodies_used
 
 _KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}

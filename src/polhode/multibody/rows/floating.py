@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from polhode._programs import is_from
 from polhode.algebra.arrays import cross, dot, over_positive3, product, turn
+from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.constraints import Constraint, Holonomic
-from polhode.multibody.describe.forces import Applied
 from polhode.multibody.describe.views import View, frame_of
 from polhode.multibody.rows.gathered import Gathered
 from polhode.multibody.rows.gathering import rows_of

@@ -18,7 +18,7 @@ from polhode.model.traits import Traits
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.momenta import carried, extent, motion, pose, posed
-from polhode.multibody.start.consistent import rows_that_follow
+from polhode.multibody.start.dependent_rows import rows_that_follow
 from polhode.multibody.start.least_multipliers import least
 from polhode.multibody.step.base import FieldState, MultibodyMethod
 from polhode.multibody.step.equations import Equations
