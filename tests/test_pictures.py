@@ -151,7 +151,7 @@ def test_a_system_without_observables_rows_or_motion(swing: ph.Run) -> None:
         with pytest.raises(InputError):
             call()
     check_figure(ph.Plots(bare.dataset.isel(t=slice(0, 1)))())
-    crowd = bare.dataset.isel(member=[0] * 30, point=[]).assign_coords(body=[f"body {i}" for i in range(30)])
+    crowd = bare.dataset.isel(body=[0] * 30, point=[]).assign_coords(body=[f"body {i}" for i in range(30)])
     figure = ph.Plots(crowd).path()
     check_figure(figure)
     assert len(figure.axes[0].lines) == 30
