@@ -10,11 +10,9 @@ from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.registry import method_of
 from polhode.verify.claims import claims
-from polhode.verify.conservation import Deviation, Kept, deviation
+from polhode.verify.conservation import Deviation, Kept, deviation, worst
 from polhode.verify.measures import Measures, measures_of
 from polhode.verify.order import Convergence, converge
-
-_WORST = ("exact", "bounded", "drifts")
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Certificate:
 
     def kept(self, trait: str) -> str:
         """exact, bounded or drifts, in the worst of the courses in which it was looked at."""
-        return max((d.kind for k, d in self.deviations.items() if k.trait == trait), key=_WORST.index)
+        return worst(d for kept, d in self.deviations.items() if kept.trait == trait)
 
     def yes(self, what: str) -> bool:
         """By the defect of one long step and, for what a method can keep, in the long run too."""

@@ -10,12 +10,12 @@ The test-suite runs them for every built-in method, and a user for a method of t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from polhode.model.method import Method
 from polhode.model.registry import method_of
-from polhode.verify.conservation import Kept, deviation
+from polhode.verify.conservation import Kept, deviation, worst
 from polhode.verify.measures import measures_of
 from polhode.verify.order import Trial, converge
 
@@ -45,7 +45,7 @@ def claims(method: Method | type[Method] | str) -> list[Claim]:
     measures = measures_of(method)
     return [
         *(_order(method, trial) for trial in measures.trials(method)),
-        *(_conserved(method, kept) for kept in measures.kept(method)),
+        *(_conserved(method, kept) for kept in by_trait(measures.kept(method))),
         *(_geometry(method, word) for word in measures.geometry),
     ]
 
@@ -72,17 +72,26 @@ def _exact_when_free(method: Method) -> bool:
     return inner is not None and (math.isinf(inner.traits.order) or _exact_when_free(inner))
 
 
-def _conserved(method: Method, kept: Kept) -> Claim:
-    claimed = getattr(method.traits, kept.trait)
-    claimed = "exact" if claimed is True else claimed
+def by_trait(kept: Sequence[Kept]) -> list[list[Kept]]:
+    """Those of one trait together: it is kept as well as in the worst of its courses."""
+    return [[k for k in kept if k.trait == trait] for trait in dict.fromkeys(k.trait for k in kept)]
+
+
+def _conserved(method: Method, kept: list[Kept]) -> Claim:
+    trait = getattr(method.traits, kept[0].trait)
+    claimed = "exact" if trait is True else trait
 
     def measure() -> tuple[bool, str]:
-        d = deviation(method, kept)
-        # The bounded error of a method of high order may lie below round-off.
-        invisible = claimed == "bounded" and d.kind == "exact" and method.traits.order > 2
-        return d.kind == claimed or invisible, f"{d.kind}: {d}"
+        found = [deviation(method, k) for k in kept]
+        kind = worst(found)
+        # The error of a method of high order may lie below round-off.
+        invisible = claimed != "exact" and kind == "exact" and method.traits.order > 2
+        where = [f"{k}, " if len(kept) > 1 else "" for k in kept]
+        words = "; ".join(f"{w}{d.kind}: {d}" for w, d in zip(where, found, strict=True))
+        return kind == claimed or invisible, words
 
-    return Claim(method, f"{kept.what} {claimed}, {kept.course.name}", measure)
+    courses = " and ".join(k.course.name for k in kept)
+    return Claim(method, f"{kept[0].what} {claimed}, {courses}", measure)
 
 
 def _geometry(method: Method, word: str) -> Claim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -94,3 +94,9 @@ def deviation(method: Method, kept: Kept) -> Deviation:
     scale = np.linalg.norm(values[0]) if kept.scale is None else kept.scale
     stopped = None if run.ok else float(run.t[-1])
     return Deviation((values - values[0]) / scale, stopped, kept.round_off)
+
+
+def worst(deviations: Iterable[Deviation]) -> Conserved:
+    """Of several courses."""
+    kinds: tuple[Conserved, ...] = ("exact", "bounded", "drifts")
+    return max((d.kind for d in deviations), key=kinds.index)

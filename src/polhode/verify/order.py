@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -17,7 +17,7 @@ from polhode.verify.motion import motion_of
 _MOST_STEPS = 4096
 
 
-class Trial(Protocol):
+class Trial(Hashable, Protocol):
     """A problem whose end is known by other means."""
 
     @property

@@ -25,9 +25,7 @@ def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
             left.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
             for i, (kept, d) in enumerate(certificate.deviations.items()):
                 steps = kept.course.every * np.arange(1, len(d.size))
-                right.semilogy(
-                    steps, d.size[1:] + 1e-17, color=COLOURS[i], linewidth=0.8, label=f"{kept}: {d.kind}"
-                )
+                right.semilogy(steps, d.size[1:] + 1e-17, color=COLOURS[i], linewidth=0.8, label=f"{kept}: {d.kind}")
             geometry = certificate.measures.geometry
             ticks = ", ".join(f"{name} {certificate.cell(name)}" for name in geometry)
             right.set(title=f"What moved in the long run\n{ticks}", xlabel="number of steps (1)", ylim=(1e-17, 10))

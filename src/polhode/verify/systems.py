@@ -37,7 +37,7 @@ KEPT = (
     Kept("spatial_momentum", "momentum", _AFLOAT, _momenta, _ROUND_OFF),
     Kept("joints", "joints", _HANGING, lambda run: run["gap"], _ROUND_OFF, scale=1.0),
     Kept("joints", "joints", _AFLOAT, lambda run: run["gap"], _ROUND_OFF, scale=1.0),
-    Kept("joints", "contact", _ROLLING, lambda run: run["gap"], _ROUND_OFF, scale=1.0),
+    Kept("joints", "joints", _ROLLING, lambda run: run["gap"], _ROUND_OFF, scale=1.0),
     Kept("slip", "slip", _ROLLING, lambda run: run["slip"], _ROUND_OFF, scale=1.0),
 )
 
@@ -66,7 +66,13 @@ MEASURES = Measures(
     geometry={"symmetric": ("symmetric", symmetry_defect)},
     columns=("energy", "spring_energy", "spatial_momentum", "joints", "slip", "symmetric"),
     title="Measured: order, what systems of bodies keep over 10⁴ steps, whether a step can be taken back",
-    about="",
+    about=(
+        "Of methods that move systems of bodies. The order is the least over two rods on hinges that are not\n"
+        "parallel and a rolling disk. What is kept is judged along 10⁴ steps, by the worst course: the energy of the\n"
+        "rods and of the disk, exact if it stays within 10⁻⁹ (steps are solved to 10⁻¹²); that of two bodies adrift\n"
+        "on a ball joint and a spring, and both their momenta; gaps of joints and contact, and the slip of the disk,\n"
+        "exact if they stay within 10⁻¹¹ (m, m/s). Symmetric: a step of 0.1 s and one back end where they began."
+    ),
     holds=1e-10,
     broken=1e-8,
 )
