@@ -56,9 +56,11 @@ def integrate(
     first_block: int = FIRST_BLOCK,
     progress: bool | None,
     signals: Signals,
+    rungs: Rungs | None = None,
 ) -> Trajectory:
     """From `state` at t0. `later`: how many more numbers a sample takes when its dataset is made, for the guard of
-    memory. All numbers are float64 arrays already, so that every run calls the same compiled program."""
+    memory. All numbers are float64 arrays already, so that every run calls the same compiled program; `rungs`: those of
+    a run before of the same method and system."""
     h, total = plan.step, plan.total
     saved, capacity = Samples(plan, state, later), capacity_for(numbers_in(state))
     saved.count = saved.put(np.zeros(1, int), jax.tree.map(lambda x: np.asarray(x)[None], state))
@@ -68,7 +70,7 @@ def integrate(
     budget = first_block
     # Committed to its device from the start, as what a program returns is: else it would be compiled twice.
     state = jax.device_put(state, jax.config.jax_default_device or jax.local_devices()[0])  # type: ignore[attr-defined]
-    ladder = _Ladder(method, system, state, t0, h)
+    ladder = Rungs(method, system, state) if rungs is None else rungs.afresh()
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
@@ -130,15 +132,20 @@ def _together(a: Tally, b: Tally) -> Tally:
     )
 
 
-class _Ladder:
+class Rungs:
     """The programs of a method's rungs. A step that one does not solve, and those after it, up to a number that does
     not depend on how fast the machine is, are taken by the next; then the first goes on."""
 
-    def __init__(self, method: Any, system: Any, state: Any, t0: float, h: float) -> None:
+    def __init__(self, method: Any, system: Any, state: Any) -> None:
         self._rungs = method.rungs
-        self._like = (system, state, np.int64(0), t0, h, np.int64(1), np.int64(1))
+        self._like = (system, state, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1))
         self._programs: dict[int, Any] = {}
         self._rung, self._until = 0, 0
+
+    def afresh(self) -> Rungs:
+        """From the first rung on, with the programs there are."""
+        self._rung, self._until = 0, 0
+        return self
 
     def _at(self, done: int) -> int:
         if done >= self._until:
