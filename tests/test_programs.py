@@ -318,9 +318,12 @@ def test_a_step_is_compiled_once(problem: str) -> None:
     """A run in one block, then one in several: the second compiles nothing."""
     compiled: list[float] = []
     ph.simulate(ph.problem(problem), step=0.01, steps=4)
-    jax.monitoring.register_event_duration_secs_listener(
-        lambda name, seconds, **_: compiled.append(seconds) if "backend_compile" in name else None
-    )
+
+    def note(event: str, duration_secs: float, **_: str | int) -> None:
+        if "backend_compile" in event:
+            compiled.append(duration_secs)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
     try:
         run = ph.simulate(ph.problem(problem), step=0.01, steps=13, every=5)
         assert run.trajectory.steps.tolist() == [0, 5, 10, 13]

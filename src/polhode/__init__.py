@@ -37,6 +37,7 @@ _HOME = {
     "Problem": "model.problem",
     "problem": "problems",
     "simulate": "api",
+    "flow": "simulation.flow",
     "StepError": "simulation",
     "Interrupted": "simulation",
     "Run": "results",

@@ -16,7 +16,7 @@ from polhode.model.functions import as_arrays
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
-from polhode.model.registry import method_of
+from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
 from polhode.results.rerun import recipe_of
 from polhode.results.run import Run
@@ -25,7 +25,6 @@ from polhode.simulation.driver import FIRST_BLOCK, Trajectory, integrate
 from polhode.simulation.plan import Plan
 from polhode.simulation.status import Interrupted, Status, StepError
 
-_DEFAULTS = {"rotation": "imidm", "system": "three-field"}
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
 _AT_A_TIME = 4096  # samples
 
@@ -68,11 +67,11 @@ def simulate(
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
     double_precision()
-    _outside_of_transformations(what, load, start)
     problem = problem_from(what, load, start)
+    step = problem.step if step is None else step
+    _outside_of_transformations(problem.system, problem.start, problem.t0, step, until)
     if steps is None and until is None:
         until = problem.until
-    step = problem.step if step is None else step
     if step is None:
         raise InputError("step is missing: give the length of a step (s), simulate(..., step=0.01)")
     plan = Plan.of(step, None if until is None else _length(until, problem.t0), steps, every)
@@ -129,7 +128,7 @@ def _outside_of_transformations(*given: Any) -> None:
 
 def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, path: str | None, signals: Signals) -> Run:
     system, t0 = problem.system, float(problem.t0)
-    chosen = method_of(method or problem.method or _DEFAULTS[system.kind], system.kind)
+    chosen = method_of(method or problem.method or DEFAULTS[system.kind], system.kind)
     now, state = system.begun(problem.start)
     chosen.check(now)
     now.look(state, t0)

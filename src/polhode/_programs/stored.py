@@ -46,6 +46,7 @@ def forget() -> None:
     """Lets go of all programs in memory, for `jax.clear_caches`; they are on disk."""
     for function in _ALL:
         function._known.clear()
+        function._called.clear()
 
 
 def has_64_bits() -> bool:
@@ -60,6 +61,7 @@ class Stored:
         update_wrapper(self, fn)
         self._fn, self._static, self._options = fn, static, options
         self._known: dict[str, Callable[..., Any]] = {}
+        self._called: dict[str, tuple[_Flat, Callable[..., Any]]] = {}
         _ALL.append(self)
 
     def __call__(self, *args: Any) -> Any:
@@ -71,8 +73,8 @@ class Stored:
         leaves, tree = jax.tree.flatten(numbers)
         flat = _Flat(self._fn, static, tree)
         if not all(map(_plain, leaves)):  # part of what the user transforms
-            call = jax.jit(flat)  # which takes no options inside of another
-            return lambda *numbers: flat.result(call(*jax.tree.leaves(numbers)))
+            inside, call = self._inside(flat, leaves)
+            return lambda *numbers: inside.result(call(*jax.tree.leaves(numbers)))
         leaves = _arrays(leaves)
         try:
             name = self._name(static, tree, leaves)
@@ -83,6 +85,16 @@ class Stored:
                 self._known[name] = self._program(name, flat, leaves, not any(map(calls_back, static)))
             program = self._known[name]
         return lambda *numbers: program(_arrays(jax.tree.leaves(numbers)))
+
+    def _inside(self, flat: _Flat, leaves: list[Any]) -> tuple[_Flat, Callable[..., Any]]:
+        """For a call inside of another, which takes no options: the same function again where it can be named, so that
+        JAX finds what it has compiled."""
+        shapes = [x if hasattr(x, "dtype") else np.asarray(x) for x in leaves]
+        try:
+            name = f"inside {self._name(flat.static, flat.tree, shapes)}"
+        except NamelessError:
+            return flat, jax.jit(flat)
+        return self._called.setdefault(name, (flat, jax.jit(flat)))
 
     def _jit(self, fn: Callable[..., Any]) -> Any:
         return jax.jit(fn, compiler_options=self._options)
@@ -136,11 +148,11 @@ class _Flat:
 
     def __init__(self, fn: Callable[..., Any], static: Any, tree: Any) -> None:
         self.__name__ = fn.__name__  # for profiles
-        self._fn, self._static, self._tree = fn, static, tree
+        self._fn, self.static, self.tree = fn, static, tree
         self._shape: Any = None
 
     def __call__(self, *leaves: Any) -> list[Any]:
-        values, self._shape = jax.tree.flatten(self._fn(*self._static, *jax.tree.unflatten(self._tree, leaves)))
+        values, self._shape = jax.tree.flatten(self._fn(*self.static, *jax.tree.unflatten(self.tree, leaves)))
         return values
 
     @property

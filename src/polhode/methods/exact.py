@@ -49,9 +49,8 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     """The state of a free body at time t (s), a number or an array of any shape, without stepping.
 
     The components of the state have the shape of t, then the batch shape of the start. A `NonTwistingBody`
-    turns about a fixed axis, Π1 and Π2 constant, (74) of Gebhardt & Romero. Within jit, vmap and grad, t
-    and the numbers of a `State` may be traced; for derivatives by the moments of inertia take a step of any
-    length, `methods.Exact().step(system, state, 0.0, t)`.
+    turns about a fixed axis, Π1 and Π2 constant, (74) of Gebhardt & Romero. Within jit, vmap and grad, t,
+    the inertia of the body and the numbers of a `State` may be traced.
     """
     double_precision()
     if not isinstance(body, RigidBody):
@@ -64,7 +63,7 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     batch = jnp.shape(state.momentum.x)
     times = times.reshape(times.shape + (1,) * len(batch))
     system = whose.principal
-    traced = any(isinstance(x, jax.core.Tracer) for x in (times, *jax.tree.leaves(state)))
+    traced = any(isinstance(x, jax.core.Tracer) for x in (times, *jax.tree.leaves((whose, state))))
     unit = 1.0 if traced else _unit(system, state)
     if not traced:
         _check_reach(system, state, times)

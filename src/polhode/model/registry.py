@@ -14,6 +14,7 @@ from polhode.model.imported import imported, told
 from polhode.model.method import KINDS, Method
 
 FAMILIES = ("polhode.methods", "polhode.multibody")  # they register what they have when they are imported
+DEFAULTS = {"rotation": "imidm", "system": "three-field"}  # what moves systems of a kind, unless something is said
 LONGEST = 100  # of a name: prefixes may be repeated, and each is a call deeper
 
 _METHODS: dict[str, Method] = {}

@@ -7,6 +7,7 @@ names. M = diag(m, J); quasi-velocities ϑ = (v, Ω), v in space axes, Ω in bod
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import fields, replace
 from itertools import compress
@@ -20,7 +21,7 @@ from polhode._notices import warn
 from polhode._programs import same_everywhere, stored
 from polhode.drawing.shapes import Plane
 from polhode.model.checks import InputError, double_precision
-from polhode.model.functions import as_arrays
+from polhode.model.functions import as_arrays, is_traced
 from polhode.model.pytree import Static, tree
 from polhode.model.quantity import Quantity
 from polhode.multibody.describe.applied import Applied
@@ -46,6 +47,7 @@ from polhode.multibody.rows.rank import dependent, weighted
 from polhode.multibody.rows.row_blocks import blocks_of, matrix_of
 from polhode.multibody.start.consistent import consistent_start
 from polhode.multibody.start.nearness import is_round_off, too_far
+from polhode.multibody.start.traced_start import traced_start
 
 TOLERANCE = 1e-8  # of constraints that follow from others
 
@@ -148,7 +150,7 @@ class System:
             forces=tuple(f.traced(self.names) for f in self.forces),
             **watched,
         )
-        if all(same_everywhere(g.kind) for g in self.groups) or _is_traced(bare):
+        if all(same_everywhere(g.kind) for g in self.groups) or is_traced(bare):
             return bare
         return bare.replaced(redundant=_redundant(bare))  # of rows as they are now
 
@@ -197,12 +199,18 @@ class System:
     def begun(self, start: Any) -> tuple[System, State]:
         """From the start its bodies give, which may be a little off its constraints, unless another is given."""
         system = self if start is None else self.replaced(start=start)
-        state, correction = consistent_start(system)
-        if not is_round_off(system, correction):
-            if (why := too_far(system, correction)) is not None:
-                raise InputError(why)
-            warn(f"the start was made consistent with its constraints: {correction}")
-        return as_arrays(system.bare(observed=True)), as_arrays(state)
+        with nullcontext() if is_traced(system) else jax.ensure_compile_time_eval():
+            bare = system.bare()
+        if is_traced(bare):  # what its functions close over, too
+            now = as_arrays(bare)
+            return now, as_arrays(traced_start(now))
+        with jax.ensure_compile_time_eval():  # numbers, also inside of a jit that does not reach them
+            state, correction = consistent_start(system)
+            if not is_round_off(system, correction):
+                if (why := too_far(system, correction)) is not None:
+                    raise InputError(why)
+                warn(f"the start was made consistent with its constraints: {correction}")
+            return as_arrays(system.bare(observed=True)), as_arrays(state)
 
     def fits(self, method: Any) -> None:
         pass
@@ -233,10 +241,6 @@ def _redundant(system: System) -> tuple[int, ...]:
         return ()
     A = matrix_of(system, _rows_at_start(system))
     return tuple(dependent(weighted(A, system.masses, system.inertias), system.tolerance))
-
-
-def _is_traced(system: System) -> bool:
-    return any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(system))
 
 
 @stored(briefly=True)

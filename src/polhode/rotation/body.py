@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from polhode.algebra import Mat3, Quaternion, Vec3
 from polhode.model.checks import SMALLEST, InputError, numbers, shape_of, shown
+from polhode.model.functions import is_traced
 from polhode.rotation import solids
 
 
@@ -29,6 +32,10 @@ class RigidBody:
     works in principal axes; what users give and get stays in their own body frame.
     Moments that no mass distribution has (one larger than the sum of the others) are
     refused unless `allow_unphysical=True`.
+
+    Inside jit, vmap and grad the inertia may be traced; what has no value yet is not checked. A traced tensor is
+    always diagonalised, and derivatives by its entries need three different principal moments: axes of equal ones are
+    not determined, and the derivatives are NaN.
     """
 
     inertia: Any
@@ -43,6 +50,16 @@ class RigidBody:
     axes: Quaternion | None = field(init=False, repr=False)  # principal to body frame; None: they are the same
 
     def __post_init__(self) -> None:
+        if is_traced(self.inertia):
+            tensor, values, axes = _diagonalised(self.inertia)
+        else:
+            tensor, values, axes = self._looked_at()
+        object.__setattr__(self, "tensor", tensor)
+        object.__setattr__(self, "moments", Vec3.of(values))
+        object.__setattr__(self, "axes", axes)
+
+    def _looked_at(self) -> tuple[Any, Any, Any]:
+        """Tensor, principal moments and axes, checked."""
         tensor = _tensor(self.inertia)
         off_diagonal = tensor - np.diag(np.diag(tensor))
         if off_diagonal.any():
@@ -52,9 +69,7 @@ class RigidBody:
         else:
             values, axes = np.diag(tensor), None
         _check_moments(values, self.allow_unphysical)
-        object.__setattr__(self, "tensor", tensor)
-        object.__setattr__(self, "moments", Vec3.of(values))
-        object.__setattr__(self, "axes", axes)
+        return tensor, values, axes
 
     @classmethod
     def box(cls, mass: float, size: Any, *, about: Any = (0, 0, 0)) -> RigidBody:
@@ -100,6 +115,8 @@ class NonTwistingBody(RigidBody):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if is_traced(self.inertia):
+            return
         across = np.abs(self.tensor[:2, 2]).max()
         if across > 1e-12 * np.abs(self.tensor).max():
             raise InputError(
@@ -107,6 +124,19 @@ class NonTwistingBody(RigidBody):
                 f"a principal axis; got J13 = {self.tensor[0, 2]:g}, J23 = {self.tensor[1, 2]:g}. Choose body axes "
                 "whose third is principal"
             )
+
+
+def _diagonalised(inertia: Any) -> tuple[Any, Any, Any]:
+    """Tensor, principal moments and axes of what is traced: of its shape alone anything can be said."""
+    given = jnp.asarray(inertia, dtype=float)
+    if given.shape == (3,):
+        return jnp.diag(given), given, None
+    if given.shape != (3, 3):
+        raise InputError(f"inertia must be 3 principal moments or a symmetric 3x3 tensor; got shape {given.shape}")
+    tensor = (given + given.T) / 2
+    values, vectors = jnp.linalg.eigh(tensor)
+    vectors = vectors * jnp.sign(jnp.linalg.det(lax.stop_gradient(vectors)))  # right-handed
+    return tensor, values, Quaternion.from_matrix(Mat3.of(vectors))
 
 
 def _tensor(inertia: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from polhode.algebra import Quaternion, Scalar, Vec3
 from polhode.model.checks import InputError
-from polhode.model.functions import as_arrays, failures_named
+from polhode.model.functions import as_arrays, failures_named, is_traced
 from polhode.model.pytree import replaced, tree
 from polhode.model.quantity import Quantity
 from polhode.rotation.body import NonTwistingBody, RigidBody
@@ -55,11 +55,14 @@ class Rotation:
         return replaced(object.__new__(cls), moments=moments, load=load or Free(), twist_axis=None, axes=None)
 
     def replaced(self, **changes: Any) -> Rotation:
-        """With other values of these fields, unchecked: for derivatives, `system.replaced(moments=moments)`."""
+        """With other values of these fields, unchecked: for derivatives, `system.replaced(moments=moments)`, a `Vec3`
+        or three numbers."""
         known = [f.name for f in fields(self)]
         for name in changes:
             if name not in known:
                 raise InputError(f"a Rotation has no field {name!r}; it has {', '.join(known)}")
+        if "moments" in changes:
+            changes["moments"] = Vec3.of(changes["moments"])
         return replaced(self, **changes)
 
     @property
@@ -121,8 +124,11 @@ class Rotation:
         return kind(self.tensor, allow_unphysical=True)
 
     @property
-    def tensor(self) -> np.ndarray:
+    def tensor(self) -> Any:
         """The inertia, 3x3, in the user's axes."""
+        if is_traced((self.moments, self.axes)):
+            A = jnp.eye(3) if self.axes is None else self.axes.matrix().array
+            return (A * self.moments.array) @ A.T
         moments = np.array([float(m) for m in self.moments])
         if self.axes is None:
             return np.diag(moments)
@@ -146,7 +152,8 @@ class Rotation:
         shape = np.broadcast_shapes(*map(np.shape, jax.tree.leaves(state)))
         if 0 in shape:
             raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
-        state = jax.tree.map(lambda x: np.broadcast_to(x, shape), as_arrays(state))
+        library: Any = jnp if is_traced(state) else np
+        state = jax.tree.map(lambda x: library.broadcast_to(x, shape), as_arrays(state))
         unknown = [x for x in jax.tree.leaves(self.load) if isinstance(x, Load)]
         if unknown:
             raise InputError(

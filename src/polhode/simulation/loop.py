@@ -58,12 +58,7 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
 
     def step(carry: Any) -> Any:
         state, n, _, tally, ok, _ = carry
-        result = method.step(system, state, t0 + n * h, h)
-        if not hasattr(result, "report"):
-            raise InputError(f"{method.name}.step must return Step(state, ...); it returned {type(result).__name__}")
-        new = method.tidied(result.state)
-        report = _broadcast(result.report, shape)
-        ok = report.converged & _finite(new)
+        new, report, ok = step_of(method, system, state, t0 + n * h, h)
         good = jnp.all(ok)
         state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, state)
         tally = Tally(
@@ -92,6 +87,16 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
 run_block = stored(run_block_of, static=1)
 # Compiled without optimisation, sooner: for a few steps in a place where the fast way fails.
 run_block_briefly = stored(run_block_of, static=1, briefly=True)
+
+
+def step_of(method: Any, system: Any, state: Any, t: Any, h: Any) -> tuple[Any, Report, Any]:
+    """One step: the new state, how it was solved, and whether it is good, for each member of a batch."""
+    result = method.step(system, state, t, h)
+    if not hasattr(result, "report"):
+        raise InputError(f"{method.name}.step must return Step(state, ...); it returned {type(result).__name__}")
+    new = method.tidied(result.state)
+    report = _broadcast(result.report, state.shape)
+    return new, report, report.converged & _finite(new)
 
 
 def _finite(state: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from polhode.algebra import Quaternion
 from polhode.drawing.shapes import Shape
 from polhode.model.checks import InputError, numbers, positive
-from polhode.rotation.body import RigidBody
+from polhode.rotation.body import RigidBody, is_traced
 from polhode.rotation.state import attitude_of
 
 GROUND = "ground"  # the name of what does not move
@@ -46,6 +46,11 @@ class Body:
             raise InputError(f"{GROUND!r} is what does not move; give this body another name")
         try:
             positive("mass", self.mass)
+            if is_traced(self.inertia):
+                raise InputError(
+                    "inertia must be numbers; inside of jit, vmap or grad it has no value yet. There, make the system "
+                    "of numbers and change it: system.replaced(inertias=...)"
+                )
             body = RigidBody(_with_thickness(self.inertia), allow_unphysical=self.allow_unphysical)
             given = {name: numbers(name, getattr(self, name), (3,)) for name in ("position", "velocity", "omega")}
             quaternion = np.asarray(attitude_of(self.attitude).array, dtype=float)

@@ -130,7 +130,7 @@ def _speeds(u: np.ndarray) -> np.ndarray:
 
 
 @stored(briefly=True)
-def _accelerations(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
+def accelerations(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
     """(M⁻¹(f + gyroscopic torque), ψ' at constant ϑ)."""
     q, u = pose(state), motion(state)
     p = momentum(system, u)
@@ -146,7 +146,7 @@ def _multipliers(system: Gathered, state: State, t: float) -> np.ndarray:
     if not system.rows:
         return np.zeros(0)
     rows = rows_at(system, state, t)
-    a, rate = (np.asarray(x) for x in _accelerations(system, state, t))
+    a, rate = (np.asarray(x) for x in accelerations(system, state, t))
     lam = -rows.over(rows.A @ a.reshape(-1) + rate)
     if not system.redundant:
         return lam

@@ -1,0 +1,58 @@
+"""A consistent start as a pure function, for numbers that JAX traces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from polhode.multibody.describe.state import State
+from polhode.multibody.rows import assembly
+from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.momenta import carried, extent, mass_inverse, motion, over_mass, pose
+from polhode.multibody.start.consistent import accelerations
+from polhode.multibody.start.least_multipliers import least
+
+_TIMES = 3  # Newton steps on positions: a start as far off as `simulate` would mend is closed to round-off
+_CUT = 1e-12  # eigenvalues of A M⁻¹Aᵀ, its diagonal 1, that count as zero where rows follow from others
+_OPEN = 1e-8  # of the size of the system (m), or rad: a start that is left open by more is none
+
+
+def traced_start(system: Gathered, t: Any = 0.0) -> State:
+    """What `consistent_start` gives, in so many operations however far the start is off, and differentiable: along
+    what the constraints do not allow, derivatives vanish. NaN where that does not close it."""
+    state = jax.tree.map(lambda x: jnp.asarray(x, dtype=float), system.start)
+    if not system.rows:
+        return state
+    per_mass, hol, n = mass_inverse(system), system.holonomic_rows, 6 * system.size
+
+    def solved(A: Any, b: Any) -> Any:
+        """λ with A M⁻¹Aᵀλ = b."""
+        S = A.reshape(-1, n) @ over_mass(per_mass, A).reshape(-1, n).T
+        size = jnp.diagonal(S)
+        d = 1.0 / jnp.sqrt(jnp.where(size > 0.0, size, 1.0))
+        S, b = S * d * d[:, None], d * b
+        x = jnp.linalg.pinv(S, rtol=_CUT, hermitian=True) @ b if system.redundant else jnp.linalg.solve(S, b)
+        return d * x
+
+    def moves(A: Any, b: Any) -> Any:
+        """The least motion with A(motion) = b, in the metric of kinetic energy."""
+        return over_mass(per_mass, jnp.einsum("kbi,k->bi", A, solved(A, b)))
+
+    for _ in range(_TIMES if len(hol) else 0):
+        q = pose(state)
+        r, quaternions = carried(state, -moves(assembly.rows(system, q, t)[hol], assembly.phi(system, q, t)[hol]))
+        state = replace(state, positions=r, quaternions=quaternions)
+    q = pose(state)
+    A = assembly.rows(system, q, t)
+    du = moves(A, assembly.psi(system, q, motion(state), t))
+    state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
+    a, rate = accelerations(system, state, t)
+    lam = -solved(A, jnp.einsum("kbi,bi->k", A, a) + rate)
+    if system.redundant:
+        lam = least(A, lam, extent(system, state.positions))
+    left = jnp.max(jnp.abs(assembly.phi(system, q, t)[hol]), initial=0.0)
+    mark = jnp.where(left <= _OPEN * (1.0 + extent(system, q[0])), 1.0, jnp.nan)
+    return jax.tree.map(lambda x: x * mark, replace(state, multipliers=lam))
