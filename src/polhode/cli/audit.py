@@ -14,6 +14,7 @@ from polhode.cli.tables import show_table
 from polhode.model.method import KINDS
 from polhode.model.registry import all_methods, method_of
 from polhode.verify import Certificate, audit
+from polhode.verify.picture import draw
 
 
 def audit_command(names: list[str], plot: Path | None, as_json: bool, table: Path | None = None) -> None:
@@ -27,8 +28,6 @@ def audit_command(names: list[str], plot: Path | None, as_json: bool, table: Pat
             certificates.append(audit(method))
             jax.clear_caches()  # its programs will not be needed again
     if plot is not None:
-        from polhode.verify.picture import draw
-
         draw(certificates, plot)
     if as_json:
         print_json([c.record for c in certificates])

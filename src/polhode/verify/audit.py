@@ -13,6 +13,7 @@ from polhode.verify.claims import claims
 from polhode.verify.conservation import Deviation, Kept, deviation, worst
 from polhode.verify.measures import Measures, measures_of
 from polhode.verify.order import Convergence, converge
+from polhode.verify.picture import draw
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,6 @@ class Certificate:
 
     def plot(self, path: Any = None) -> Any:
         """Convergence, and deviations in the long run."""
-        from polhode.verify.picture import draw
-
         return draw([self], path)
 
     def __str__(self) -> str:

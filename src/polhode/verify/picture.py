@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from polhode.results.style import COLOURS, MARKERS, house_style, plain
-from polhode.verify.audit import Certificate
 
 
-def draw(certificates: Sequence[Certificate], path: Any = None) -> Any:
+def draw(certificates: Sequence[Any], path: Any = None) -> Any:
     """A row a method: errors against steps on the left, deviations against time on the right."""
     with house_style() as Figure:
         figure = Figure(figsize=(13, 0.6 + 3.4 * len(certificates)))
