@@ -42,13 +42,13 @@ def test_with_64_bits_again_all_is_as_before() -> None:
     assert run.energy[-1] == pytest.approx(run.energy[0], rel=1e-15)
 
 
-def test_inside_of_a_transformation_simulate_points_to_the_step() -> None:
+def test_inside_of_a_transformation_simulate_points_to_flow() -> None:
     def energy(weight: Any) -> Any:
         load = ph.Potential(lambda R, weight: weight * R[2, 2], weight=weight)
         return ph.simulate(TOP, load, START, step=0.1, steps=1).energy[-1]
 
     for call in (jax.grad(energy), jax.jit(energy)):
-        with pytest.raises(ph.InputError, match=r"not inside of jit, vmap or grad.*method\.step"):
+        with pytest.raises(ph.InputError, match=r"not inside of jit, vmap or grad.*polhode\.flow"):
             call(1.0)
     with pytest.raises(ph.InputError, match=r"not inside of jit"):
         jax.jit(lambda m: ph.simulate(SYSTEM.replaced(masses=m), step=0.1, steps=1).energy[-1])(SYSTEM.masses)
