@@ -99,7 +99,7 @@ def test_derivatives_in_reverse(name: str) -> None:
     assert (np.abs(both(x)[1])[: 9 if free else 12] > 1e-6).all()
 
 
-@slow
+@pytest.mark.slow
 def test_derivatives_of_the_exact_solution() -> None:
     """A free body after 20 steps of order 10, by start, moments and step, in reverse: measured 2e-13 off."""
 
@@ -287,7 +287,7 @@ def test_a_traced_start_is_the_consistent_one() -> None:
     assert np.isnan(numbers(move(far))).all()
 
 
-@slow
+@pytest.mark.slow
 def test_the_steps_of_simulate_for_a_system() -> None:
     """Bit by bit where it was measured; also inside of a jit that knows nothing of it, and from a traced start."""
     problem = ph.problem("simple-pendulum")
