@@ -18,7 +18,7 @@ from polhode import multibody as mb
 from polhode.bench.chain import exponent
 from polhode.multibody.rows import rank
 from polhode.multibody.rows.gathering import by_body
-from polhode.multibody.start import consistent as starts
+from polhode.multibody.start import least_motion
 from polhode.multibody.step.force_slopes import force_slopes
 from polhode.multibody.step.sparse_equations import from_the_tips
 from polhode.problems import problem_of
@@ -97,7 +97,7 @@ def test_it_moves_as_the_dense_step_does(system: str, count: int, steps: int) ->
     for name in ("positions", "quaternions", "velocities", "omegas"):
         # chains after 60 steps: at most 9.6e-14, of velocities of some 5
         np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name), atol=1e-12, err_msg=name)
-    for name in ("multipliers", "mu", "lam"):
+    for name in ("multipliers",):
         # chains after 60 steps: 1.8e-12 of 88 N
         size = np.abs(getattr(dense, name)).max()
         np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name), atol=1e-12 * size, err_msg=name)
@@ -174,7 +174,7 @@ def test_rows_are_found_independent_without_dense_matrices(monkeypatch: pytest.M
 def test_a_sparse_start_is_the_dense_one(monkeypatch: pytest.MonkeyPatch) -> None:
     system = tree(3)
     dense, change = mb.consistent_start(system)
-    monkeypatch.setattr(starts, "_MANY", 0)
+    monkeypatch.setattr(least_motion, "_MANY", 0)
     sparse, _ = mb.consistent_start(system)
     assert np.abs(change.velocity).max() > 0.01  # 0.032 m/s: there was something to change
     for a, b in zip(jax.tree.leaves(dense), jax.tree.leaves(sparse), strict=True):

@@ -84,15 +84,6 @@ def test_readme_file(tmp_path: Path) -> None:
     assert (case.methods, case.lengths, case.until, case.every) == (("imidm",), (0.001,), 10.0, 10)
 
 
-def test_contributing_method_keeps_its_claims() -> None:
-    method, test = blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "python")
-    names: dict[str, Any] = {}
-    exec(compile(method, "CONTRIBUTING.md", "exec"), names)
-    assert "polhode.claims(LieEuler())" in test
-    for claim in ph.claims(names["LieEuler"]()):
-        claim.check()
-
-
 def test_every_script_of_the_docs_draws_its_figures(tmp_path: Path) -> None:
     """Each has `draw(folder, ...)`, with sizes, and `TINY`, sizes for here; together they draw all there is."""
     for script in sorted((ROOT / "docs").glob("**/*.py")):

@@ -26,7 +26,7 @@ MOMENTS = np.array([1.0, 1.7, 2.2])
 TENSOR = np.array([[1.0, 0.2, 0.1], [0.2, 1.7, -0.3], [0.1, -0.3, 2.2]])
 TURN, OMEGA = np.array([0.3, 0.1, 0.2]), np.array([0.7, 1.1, -0.5])
 START = ph.State.of(attitude=ph.exp(TURN), omega=OMEGA)
-slow, long = pytest.mark.slow, pytest.mark.long
+long = pytest.mark.long
 
 
 def weight(w: Any) -> ph.Potential:
@@ -47,7 +47,7 @@ def leaves_close(one: Any, other: Any, *, atol: float) -> None:
         np.testing.assert_allclose(a, b, rtol=0.0, atol=atol * (1.0 + np.abs(b).max()))
 
 
-@pytest.mark.parametrize("name", ["imidm", "strang-dmv", pytest.param("em", marks=slow)])
+@pytest.mark.parametrize("name", ["strang-dmv", pytest.param("em", marks=long)])
 def test_the_steps_of_simulate(name: str) -> None:
     """In the user's axes, with states of a method's own, whether or not the steps divide into equal parts (23 do
     not). Measured: 1.1e-15 after 23 steps."""
@@ -69,10 +69,10 @@ def test_a_problem_brings_what_is_not_said() -> None:
 
 
 REVERSED = [
-    *("imidm", "akw", "rig_imp", "mk-forward-euler", "three-rotation", "dmv4", "dla", "strang-dmv"),
-    "triple4-strang-dmv",
-    *(pytest.param(name, marks=slow) for name in ("mk-gauss1", "exact", "dmv", "dmv10", "rattle", "em")),
-    *(pytest.param(name, marks=slow) for name in ("nystrom4-dmv4", "kahan-li6-imidm")),
+    *("imidm", "dmv4", "dla", "strang-dmv"),
+    *(pytest.param(name, marks=long) for name in ("akw", "rig_imp", "mk-forward-euler", "three-rotation")),
+    *(pytest.param(name, marks=long) for name in ("mk-gauss1", "exact", "dmv", "dmv10", "rattle", "em")),
+    *(pytest.param(name, marks=long) for name in ("nystrom4-dmv4", "kahan-li6-imidm", "triple4-strang-dmv")),
     *(pytest.param(name, marks=long) for name in ("mk-gauss2", "mk-rk4", "nystrom4-exact", "symmetric-rotation")),
 ]
 
@@ -101,7 +101,7 @@ def test_derivatives_in_reverse(name: str) -> None:
     assert (np.abs(both(x)[1])[: 9 if free else 12] > 1e-6).all()
 
 
-@slow
+@pytest.mark.slow
 def test_derivatives_of_the_exact_solution() -> None:
     """A free body after 20 steps of order 10, by start, moments and step, in reverse: measured 2e-15 off, of 2."""
 
@@ -291,7 +291,7 @@ def test_a_traced_start_is_the_consistent_one() -> None:
     assert np.isnan(numbers(move(far))).all()
 
 
-@slow
+@pytest.mark.slow
 def test_the_steps_of_simulate_for_a_system() -> None:
     """Bit by bit where it was measured; also inside of a jit that knows nothing of it, and from a traced start."""
     problem = ph.problem("simple-pendulum")
@@ -313,7 +313,7 @@ SYSTEMS += [("rolling-disk", mb.MMDAE()), ("rolling-disk", mb.ThreeFieldLiteral(
 
 @pytest.mark.parametrize(
     ("name", "method"),
-    [pytest.param(*each, marks=long if i else slow) for i, each in enumerate(SYSTEMS)],
+    [pytest.param(*each, marks=long if i else ()) for i, each in enumerate(SYSTEMS)],
     ids=lambda x: getattr(x, "name", x),
 )
 def test_derivatives_of_a_system_in_reverse(name: str, method: Any) -> None:

@@ -44,6 +44,46 @@ def test_imports_go_one_way(path: Path) -> None:
         assert (part, other) not in MAY_NOT, f"{part} may not import {other}"
 
 
+ROOMS = ("describe", "rows", "start", "step")  # of multibody, in this order; `system` stands between the last two
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "multibody").glob("*/*.py")), ids=lambda p: f"{p.parent.name}/{p.name}")
+def test_rooms_of_multibody_import_one_way(path: Path) -> None:
+    here = ROOMS.index(path.parent.name)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("polhode.multibody."):
+            part = node.module.split(".")[2]
+            assert part in ROOMS[: here + 1] or (path.parent.name == "step" and part == "system"), node.module
+
+
+# The command line imports inside of its commands, so that `--help` answers at once.
+LAZY = ("cli/main.py",)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_import_is_hidden(path: Path) -> None:
+    """None of polhode's own inside of a function, or for the type checker alone."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    top = {id(node) for node in tree.body}
+    hidden = [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polhode") and id(node) not in top
+    ]
+    assert not hidden or str(path.relative_to(ROOT)) in LAZY, hidden
+
+
+def test_loops_that_end_by_convergence_are_in_one_place() -> None:
+    """And those of steps: a run's, and that of a step in parts."""
+    found = {str(p.relative_to(ROOT)) for p in ROOT.rglob("*.py") if "while_loop(" in p.read_text(encoding="utf-8")}
+    assert {p for p in found if not p.startswith("solve/")} == {"simulation/loop.py", "model/halving.py"}
+
+
+def test_a_file_is_one_idea() -> None:
+    lines = {str(p.relative_to(ROOT)): len(p.read_text(encoding="utf-8").splitlines()) for p in ROOT.rglob("*.py")}
+    assert {name: count for name, count in lines.items() if count > 250} == {}
+
+
 def python(code: str, **environment: str) -> str:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_"))} | environment
     return subprocess.run(

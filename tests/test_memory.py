@@ -13,9 +13,9 @@ from polhode.api import later
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.rotation.formulas import PotentialFormula
-from polhode.simulation import Plan, driver
-from polhode.simulation.driver import bytes_needed
+from polhode.simulation import Plan, samples
 from polhode.simulation.loop import capacity_for, numbers_in
+from polhode.simulation.samples import bytes_needed
 
 GRAVITY = ph.Potential(PotentialFormula.parse("20*R33"))
 PENDULUM = cache(problem_of("pendulum").problem)
@@ -47,7 +47,7 @@ def test_the_guard_counts_what_is_taken(kind: str, steps: int) -> None:
     finally:
         tracemalloc.stop()
     numbers = numbers_in(run.last_state)
-    counted = bytes_needed(Plan(1e-3, steps, 1), numbers, later(run.last_state))
+    counted = bytes_needed(Plan(1e-3, steps, 1), numbers, later(run))
     counted -= 2 * 8 * capacity_for(numbers) * numbers  # blocks are JAX's, which are not traced
     assert 0.9 * peak < counted < 1.5 * peak, f"{counted / peak:.2f} of what was taken"
 
@@ -56,6 +56,6 @@ def test_what_is_too_much_is_refused_before_the_first_step(monkeypatch: pytest.M
     class Memory:
         available = 5 * 2**30
 
-    monkeypatch.setattr(driver.psutil, "virtual_memory", Memory)
-    with pytest.raises(InputError, match=r"every 1 of 20000000 steps needs 5.22 GiB, with the dataset .* 5 GiB free"):
+    monkeypatch.setattr(samples.psutil, "virtual_memory", Memory)
+    with pytest.raises(InputError, match=r"every 1 of 20000000 steps needs 5.66 GiB, with the dataset .* 5 GiB free"):
         simulate("body", 20_000_000)

@@ -79,9 +79,9 @@ def test_short_runs_members_of_batches_and_loaded_files(tmp_path: Path) -> None:
         check_figure(figure)
     many = ph.simulate(TOP, GRAVITY, ph.State.of(omega=np.eye(3)), step=0.01, steps=20)
     assert "vertical_momentum" in many.conserved
-    check_figure(Plots(many.dataset.isel(body=1))())
-    check_figure(Plots(ph.load(many.save(tmp_path / "many.nc")).isel(body=1))())
-    first = Plots(many.dataset.isel(body=1, t=slice(0, 1)))()  # a single sample is a dot
+    check_figure(Plots(many.dataset.isel(member=1))())
+    check_figure(Plots(ph.load(many.save(tmp_path / "many.nc")).isel(member=1))())
+    first = Plots(many.dataset.isel(member=1, t=slice(0, 1)))()  # a single sample is a dot
     check_figure(first)
 
 
@@ -207,7 +207,8 @@ FORCES: dict[str, tuple[Any, bool]] = {
 
 def conserved_by_system(system: mb.System) -> tuple[str, ...]:
     """From two samples at the start, without a step: enough to say what is conserved."""
-    now, state = system.begun(None)
+    state = mb.consistent_start(system)[0]
+    now, state = system.begun(state)
     return now.conserved(jax.tree.map(lambda x: np.stack([x, x]), state), np.array([0.0, 1.0]))
 
 

@@ -23,15 +23,16 @@ from polhode._programs import NamelessError, Stored, files, names, stored, trace
 from polhode.algebra import Vec3
 from polhode.methods import all_methods
 from polhode.problems import problem_of
-from polhode.simulation import loop, rotation
+from polhode.rotation import judgement
+from polhode.simulation import loop
 
 RUN = """
 import jax, numpy as np, polhode as ph
-from polhode.multibody import local
+from polhode.multibody.rows.derivatives import Placed
 from polhode.problems import problem_of
 traced = []
-rows = local.Local.rows
-local.Local.rows = lambda self: traced.append(self) or rows(self)
+rows = Placed.rows
+Placed.rows = lambda self: traced.append(self) or rows(self)
 run = ph.simulate(problem_of("pendulum").problem().system, step=0.01, steps=10)
 print(len(traced), run.positions.tobytes().hex())
 """
@@ -46,7 +47,7 @@ def cache_folder(tmp_path: Path) -> Any:
 
 
 def test_a_second_process_traces_nothing_and_takes_the_same_steps(tmp_path: Path) -> None:
-    """`local.Local.rows` is read from the source, which the key covers; replacing it there changes no key."""
+    """`Placed.rows` is read from the source, which the key covers; replacing it there changes no key."""
     env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(tmp_path)}
     first, second = (
         subprocess.run([sys.executable, "-c", RUN], env=env, capture_output=True, text=True, check=True).stdout.split()
@@ -204,7 +205,7 @@ def test_a_users_function_is_kept_by_what_it_computes(folder: Path) -> None:
     kept = sorted(p.name for p in folder.iterdir())
     assert any(name.startswith("run_block") for name in kept)
     assert energies(2.0) != first
-    rotation._probe._known.clear()
+    judgement._probe._known.clear()
     loop.run_block._known.clear()
     assert energies(1.0) == first
     assert sorted(p.name for p in folder.iterdir()) == kept
@@ -310,3 +311,22 @@ def test_what_calls_back_to_python_is_compiled_once_and_not_kept(folder: Path) -
     assert len(loop.run_block._known) == programs
     assert np.array_equal(*runs)
     assert not any(path.name.startswith("run_block") for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("problem", ["heavy-top", "pendulum"])
+def test_a_step_is_compiled_once(problem: str) -> None:
+    """A run in one block, then one in several: the second compiles nothing."""
+    compiled: list[float] = []
+    ph.simulate(ph.problem(problem), step=0.01, steps=4)
+
+    def note(event: str, duration_secs: float, **_: str | int) -> None:
+        if "backend_compile" in event:
+            compiled.append(duration_secs)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        run = ph.simulate(ph.problem(problem), step=0.01, steps=13, every=5)
+        assert run.trajectory.steps.tolist() == [0, 5, 10, 13]
+        assert compiled == []
+    finally:
+        jax.monitoring.clear_event_listeners()

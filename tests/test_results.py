@@ -10,6 +10,7 @@ import xarray
 import polhode as ph
 from polhode.inputs import job_of
 from polhode.model import InputError
+from polhode.results import store
 from polhode.results.compare import compare
 
 
@@ -68,7 +69,7 @@ class TestEveryFormat:
             half.write_text("half")
             raise OSError("disk full")
 
-        monkeypatch.setitem(__import__("polhode.results.store", fromlist=["_"])._WRITERS, ending, broken)
+        monkeypatch.setattr(store._format(ending), "write", broken)
         with pytest.raises(OSError, match="disk full"):
             run.save(path)
         xarray.testing.assert_identical(ph.load(path), run.dataset)
@@ -122,7 +123,7 @@ def test_a_run_from_a_python_function_says_that_it_cannot_be_rerun(tmp_path: Pat
     run = ph.simulate(
         ph.RigidBody((1, 2, 2.5)), ph.Potential(lambda R: R.m33), ph.State.of(omega=(1, 0, 0)), step=0.1, steps=2
     )
-    with pytest.raises(InputError, match="made from a Python function"):
+    with pytest.raises(InputError, match="made from Python objects"):
         job_of(str(run.save(tmp_path / "run.nc")))
 
 

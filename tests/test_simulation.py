@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
+from polhode import api
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.simulation import Status, StepError, count_steps
@@ -43,7 +44,7 @@ def test_saves_every_so_many_steps_and_the_last(every: int, counts: Any) -> None
 @pytest.mark.parametrize("every", [1, 700, 50_000, 130_000])
 def test_how_a_run_is_cut_into_blocks_changes_no_bit(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=100_000, every=every)
-    monkeypatch.setattr("polhode.simulation.driver._FIRST_BLOCK", 333)
+    monkeypatch.setitem(api._FIRST_BLOCKS, "rotation", 333)
     monkeypatch.setattr("polhode.simulation.driver._BLOCK_SECONDS", 1e-3)
     pieces = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=100_000, every=every)
     np.testing.assert_array_equal(whole.trajectory.steps, pieces.trajectory.steps)
@@ -157,7 +158,7 @@ def test_a_batch_is_its_members() -> None:
             TOP, GRAVITY, ph.State.of(attitude=ph.exp((0.3, 0, 0)), omega=omega[i, j]), step=1e-2, steps=50, every=10
         )
         np.testing.assert_allclose(batch.state.momentum.array[:, i, j], one.state.momentum.array, atol=2e-13)
-    assert batch.dataset.momentum.dims == ("t", "batch0", "batch1", "axis")
+    assert batch.dataset.momentum.dims == ("t", "member0", "member1", "axis")
     assert "batch (3, 2)" in repr(batch)
     with pytest.raises(InputError, match="this run is a batch"):
         batch.plot.energy()

@@ -48,7 +48,13 @@ def system_like() -> xarray.Dataset:
             "point": ("point", np.zeros(0, "<U1")),
             "axis": ("axis", ["x", "y", "z"]),
         },
-        {"format": ph.results.dataset.FORMAT, "masses": [1.0], "observables": ["theta"], "recipe": ""},
+        {
+            "format": ph.results.dataset.FORMAT,
+            "kind": "system",
+            "masses": [1.0],
+            "observables": ["theta"],
+            "recipe": "",
+        },
     )
 
 
@@ -113,7 +119,7 @@ def test_an_edited_attribute_is_noticed(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_files_without_checksums_still_load_and_say_so(run: Any, ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"old{ending}"
-    old = run.dataset.assign_attrs(format="polhode trajectory 1")
+    old = run.dataset.assign_attrs(format="polhode trajectory 1", kind="rotation")
     if ending == ".nc":
         old.to_netcdf(path, engine="h5netcdf")
     else:

@@ -16,7 +16,7 @@ from polhode.methods import PreprocessedDMV, ThreeRotation, method_of
 from polhode.methods.with_potential import SCHEMES
 from polhode.model import InputError
 from polhode.model.composition import WEIGHTS
-from polhode.papers.vilmart import growth, round_off_run
+from polhode.papers.vilmart_round_off import growth, round_off_run
 from polhode.papers.vilmart_table import our_table, printed_table
 from polhode.rotation import Rotation, State
 

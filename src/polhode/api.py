@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from typing import Any
 
@@ -20,8 +21,8 @@ from polhode.multibody import System
 from polhode.results.rerun import recipe_of
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation, Start
-from polhode.simulation.driver import FIRST_BLOCK, Plan, Trajectory, integrate
-from polhode.simulation.loop import numbers_in
+from polhode.simulation.driver import FIRST_BLOCK, Trajectory, integrate
+from polhode.simulation.plan import Plan
 from polhode.simulation.status import Interrupted, Status, StepError
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
@@ -142,7 +143,7 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
         begun,
         plan,
         t0=t0,
-        later=later(begun),
+        later=later(run),
         first_block=_FIRST_BLOCKS[system.kind],
         progress=progress,
         signals=signals,
@@ -164,9 +165,17 @@ def _only_the_start(state: Any) -> Trajectory:
     return Trajectory(np.zeros(1, int), states, Status.OK, 0.0, 0.0, 0.0)
 
 
-def later(state: Any) -> int:
-    """Numbers a sample takes in a dataset, on the way to it and into a file."""
-    return 4 + int(2.6 * numbers_in(state))
+def later(run: Run) -> int:
+    """Numbers a sample takes in a dataset, on the way to it and into a file: its quantities, but for those that are
+    arrays of its states, and more than half as much again where they are made of others; measured 1.4 to 1.8."""
+    states, total = jax.tree.leaves(run.state), 0
+    for q in run.quantities.values():
+        if q.whole or q.made_of or q.name in run.judged:
+            values = run[q.name]
+            total += 0 if any(np.may_share_memory(values, x) for x in states) else values[0].size
+        else:
+            total += math.prod(len(run.known.labels.get(d, "xyz")) for d in q.dims)
+    return int(1.7 * total)
 
 
 def _turn_in_place(system: Any, states: Any) -> None:

@@ -73,6 +73,9 @@ class Program:
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    def __deepcopy__(self, memo: Any) -> Program:
+        return self  # nothing changes it
+
     def __repr__(self) -> str:
         return f"<program {self.digest[:12]}>"
 

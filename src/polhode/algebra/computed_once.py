@@ -14,10 +14,10 @@ import jax
 from jax.experimental.xla_metadata import set_xla_metadata
 
 
-def whole(fn: Callable[..., Any] | None = None, /, **options: Any) -> Callable[..., Any]:
+def computed_once(fn: Callable[..., Any] | None = None, /, **options: Any) -> Callable[..., Any]:
     """A decorator: `jax.jit` with these options, whose results are kept as they are."""
     if fn is None:
-        return partial(whole, **options)
+        return partial(computed_once, **options)
     compiled = jax.jit(fn, **options)
 
     @wraps(fn)

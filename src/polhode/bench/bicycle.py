@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode.api import simulate
 from polhode.bench.base import Row, python, with_cache
-from polhode.peers import available
+from polhode.peers import available, exudyn
 from polhode.problems import problem_of
 from polhode.references.bicycle import BicycleStart
 from polhode.references.bicycle_parameters import Bicycle
@@ -39,8 +39,6 @@ def measure(problem: str = "bicycle", until: float = 20.0, repeats: int = 3) -> 
 def _exudyn(ours: float, until: float, repeats: int) -> list[Row]:
     if available()["exudyn"] is None:
         return [Row("Exudyn", "not installed: pip install 'polhode[peers]'")]
-    from polhode.peers import exudyn
-
     rows = []
     for solver in exudyn.SOLVERS:
         runs: list[Any] = [

@@ -18,7 +18,7 @@ from polhode.bench.base import Row
 from polhode.bench.told import mechanism_of
 from polhode.model.checks import InputError
 from polhode.multibody import System
-from polhode.peers import available
+from polhode.peers import available, exudyn, mujoco
 from polhode.peers.runs import Bodies, Cost
 from polhode.problems import problem_of
 from polhode.references import bricard, governor, pendulum, squeezer, windows
@@ -167,8 +167,6 @@ def _polhode(system: System, step: float, steps: int, every: int) -> tuple[Bodie
 
 
 def _peers(case: Case, mechanism: Any, steps: int, every: int) -> list[tuple[str, Callable[[], Any] | None]]:
-    from polhode.peers import exudyn, mujoco
-
     how: dict[str, Any] = {"step": case.step, "until": case.step * steps, "every": every}
     runs: dict[str, Callable[[], Any]] = {
         "Exudyn": partial(exudyn.mechanism_motion, mechanism, **how),

@@ -11,6 +11,7 @@ from rich.console import Console
 from polhode.cli.output import print_json
 from polhode.cli.tables import show_table
 from polhode.papers import PAPERS, Paper, Result, paper_of
+from polhode.papers.report import write_report
 
 
 def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
@@ -22,8 +23,6 @@ def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
             results[paper] = paper.compute(lambda what, paper=paper: status.update(f"{paper.id}: {what}"))  # type: ignore[misc]
     report = None
     if out is not None:
-        from polhode.papers.report import write_report
-
         report = write_report(results, out)
     if as_json:
         print_json([_record(paper, result) for paper, result in results.items()])

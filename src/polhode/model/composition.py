@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from polhode.model.combinator import Combinator
 from polhode.model.method import Method, Step
 from polhode.model.traits import Traits
 from polhode.solve import Report
@@ -65,7 +66,7 @@ WEIGHTS = {weights.name: weights for weights in (TRIPLE4, SUZUKI4, KAHAN_LI6, KA
 
 
 @dataclass(frozen=True)
-class Composition(Method):
+class Composition(Combinator):
     """Steps of γ₁h, γ₂h, ... of a symmetric second-order method, one after the other: order 4, 6 or 8.
 
     Keeps whatever the base method keeps exactly (momentum, symmetry, the symplectic form, joints).
@@ -79,10 +80,6 @@ class Composition(Method):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.weights.name}-{self.base.name}"
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        return self.base.kind
 
     @property
     def summary(self) -> str:
@@ -99,13 +96,6 @@ class Composition(Method):
     @property
     def rungs(self) -> tuple[Method, ...]:
         return tuple(replace(self, base=base) for base in self.base.rungs)
-
-    def check(self, system: Any) -> None:
-        super().check(system)
-        self.base.check(system)
-
-    def begin(self, system: Any, state: Any) -> Any:
-        return self.base.begin(system, state)
 
     def step(self, system: Any, state: Any, t: Any, h: Any) -> Step:
         state = self.begin(system, state)

@@ -97,3 +97,8 @@ def as_arrays(tree: Any) -> Any:
             raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
 
     return jax.tree_util.tree_map_with_path(floats, tree, is_leaf=known)
+
+
+def is_traced(x: Any) -> bool:
+    """Whether JAX traces any number in x, so that it has no value yet."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(x))

@@ -9,13 +9,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from polhode.model.combinator import Combinator
 from polhode.model.method import Method, Step
 from polhode.model.traits import Traits
 from polhode.solve import Report
 
 
 @dataclass(frozen=True)
-class Halving(Method):
+class Halving(Combinator):
     """Tries h, then twice h/2, then four times h/4, ... until every part is solved, at most `limit` halvings.
 
     The report is that of the parts together, and counts the step as halved where there are more than one. A step that
@@ -34,10 +35,6 @@ class Halving(Method):
         return f"{self.base.name}, with steps halved where their equations are not solved"
 
     @property
-    def kind(self) -> str:  # type: ignore[override]
-        return self.base.kind
-
-    @property
     def paper(self) -> str:  # type: ignore[override]
         return self.base.paper
 
@@ -48,13 +45,6 @@ class Halving(Method):
     @property
     def rungs(self) -> tuple[Method, ...]:
         return (*(replace(self, base=base) for base in self.base.rungs[:-1]), self)
-
-    def check(self, system: Any) -> None:
-        super().check(system)
-        self.base.check(system)
-
-    def begin(self, system: Any, state: Any) -> Any:
-        return self.base.begin(system, state)
 
     def step(self, system: Any, state: Any, t: Any, h: Any) -> Step:
         start: Any = jax.tree.map(jnp.asarray, self.begin(system, state))

@@ -58,7 +58,8 @@ def _marks(cls: type, here: Mapping[str, Any]) -> dict[str, Any]:
     """`Static` or `Code` of the fields so annotated, under whatever name the annotation calls them by."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        names = {**vars(sys.modules[base.__module__]), **here}
+        module = sys.modules.get(base.__module__)  # none for what was made by `exec`
+        names = {**(vars(module) if module else {}), **here}
         for name, annotation in inspect.get_annotations(base).items():
             found[name] = _mark(annotation, names, f"{base.__qualname__}.{name}")
     return {name: mark for name, mark in found.items() if mark is not None}

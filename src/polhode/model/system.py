@@ -19,6 +19,9 @@ class System(Protocol):
     def quantities(self) -> tuple[Quantity, ...]:
         """All that can be looked at in a motion of it."""
 
+    def plain(self) -> Any:
+        """The same without what a user wrote: enough for labels and for quantities of saved numbers."""
+
     def begun(self, start: Any) -> tuple[Any, Any]:
         """The system as it is now, with users' functions traced and numbers as arrays; and a state of it, made of what
         a user says of the start, and checked. Both in the user's axes."""

@@ -34,6 +34,8 @@ class Traits:
     loads: Literal["any", "attitude", "none"] = "any"  # what they may depend on besides time
     non_twisting: bool = False  # moves bodies on the non-twisting frame too
 
-    # Of methods for systems of bodies: how well constraints are kept.
+    # Of methods for systems of bodies: the energy of a pair adrift on a ball joint and a spring,
+    spring_energy: Conserved = "drifts"
+    # and how well constraints are kept.
     joints: Conserved = "exact"  # positions of joints and contacts
     slip: Conserved = "exact"  # velocities of what rolls

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.papers.three_field_runs import STEP, Track
-from polhode.peers import available
+from polhode.peers import available, exudyn, sundials
 from polhode.references.bicycle import BicycleStart
 from polhode.references.bicycle_parameters import Bicycle
 from polhode.references.rolling_disk import DiskStart, RollingDisk
@@ -46,8 +46,6 @@ def bicycle_peers(speed: float, roll_rate: float, until: float) -> list[Track]:
 def _exudyn(move: Callable[..., Any], names: Mapping[str, str]) -> list[Track]:
     if available()["exudyn"] is None:
         return []
-    from polhode.peers import exudyn
-
     return [_track(label, move(exudyn, solver=solver), names) for solver, label in _SOLVERS.items()]
 
 
@@ -55,8 +53,6 @@ def _ida(move: Callable[..., Any], until: float, names: Mapping[str, str], *tole
     """Steps of its own size; sampled every `STEP`."""
     if available()["scikit-sundae"] is None:
         return []
-    from polhode.peers import sundials
-
     t = STEP * np.arange(round(until / STEP) + 1)
     return [
         _track(f"SUNDIALS IDA, {tol:.0e}".replace("e-0", "e-"), move(sundials, t, rtol=tol, atol=tol), names)

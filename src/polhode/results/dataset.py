@@ -25,7 +25,7 @@ def dataset_of(run: Any) -> Any:
         q.name: (("t", *members, *q.dims), run[q.name], {"units": q.unit, "long_name": q.meaning})
         for q in run.quantities.values()
     }
-    labels = {**run.system.labels, **_LABELS}
+    labels = {**run.known.labels, **_LABELS}
     coords = {
         "t": ("t", run.t, {"units": "s", "long_name": "time"}),
         "step_count": ("t", run.trajectory.steps, {"units": "1", "long_name": "steps taken"}),
@@ -43,7 +43,7 @@ def _attributes(run: Any) -> dict[str, Any]:
         "method_options": repr(run.method.options),
         "step": run.step,
         "steps": run.steps,
-        **run.system.describe(),
+        **run.known.describe(),
         "observables": list(run.observables),
         "conserved": " ".join(run.conserved),
         "status": run.trajectory.status.name,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ from polhode.model.method import Method
 from polhode.model.quantity import Quantity, looked_at
 from polhode.results.animation import animate
 from polhode.results.dataset import dataset_of
-from polhode.results.energy import energy_gone_wrong
+from polhode.results.judgement import energy_gone_wrong, up_to_what_has_no_value
 from polhode.results.plots import Plots
 from polhode.results.scenes import scene_of
-from polhode.results.sending import Sendable
+from polhode.results.sending import Lost, Sendable
 from polhode.results.store import save
 from polhode.results.summary import described, summary
 from polhode.simulation import Status, Trajectory
@@ -44,7 +45,7 @@ class Run(Sendable):
     members of a batch."""
 
     described = ("system", "method", "now")
-    told = ("conserved", "_judged", "_looked")
+    told = ("conserved", "_plain", "_judged", "_looked")
 
     system: Any
     method: Method
@@ -57,7 +58,7 @@ class Run(Sendable):
     @property
     def kind(self) -> str:
         """Of system: "rotation", one body, or "system", many."""
-        return self.system.kind
+        return self.known.kind
 
     @property
     def ok(self) -> bool:
@@ -102,9 +103,18 @@ class Run(Sendable):
     # Quantities.
 
     @cached_property
+    def _plain(self) -> Any:
+        return self.system.plain()
+
+    @property
+    def known(self) -> Any:
+        """The system; or, where what a user wrote was not sent along with this run, the system without it."""
+        return self._plain if isinstance(self.system, Lost) else self.system
+
+    @cached_property
     def quantities(self) -> dict[str, Quantity]:
         """All that can be looked at, by name."""
-        return {q.name: q for q in self.system.quantities}
+        return {q.name: q for q in self.known.quantities}
 
     def __iter__(self) -> Any:
         return iter(self.quantities)
@@ -120,7 +130,8 @@ class Run(Sendable):
         if q.made_of:
             return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
         if q.whole and q.of is not None:
-            return np.asarray(q.of(self.system, self.state, self.t))
+            with np.errstate(over="ignore", invalid="ignore"):  # `judge` looks at what must be finite
+                return np.asarray(q.of(self.known, self.state, self.t))
         return self._judged[name] if name in _JUDGED else self._looked[name]
 
     def __getattr__(self, name: str) -> Any:
@@ -142,6 +153,11 @@ class Run(Sendable):
     def _looked(self) -> dict[str, np.ndarray]:
         return looked_at(self._mapped(False), self.now, self.state, self.t)
 
+    def look(self, at: Quantity | Callable[[Any, Any, Any], Any]) -> np.ndarray:
+        """Anything else at every sample: a function of (system, state, t), written for one sample with jax.numpy."""
+        q = at if isinstance(at, Quantity) else Quantity("looked at", at, "", "")
+        return looked_at([q], self.now, self.state, self.t)[q.name]
+
     @property
     def attitude(self) -> np.ndarray:
         """Rotation matrices, body to space, (samples, *batch, 3, 3), of a system (samples, bodies, 3, 3)."""
@@ -156,7 +172,7 @@ class Run(Sendable):
     @cached_property
     def traces(self) -> dict[str, np.ndarray]:
         """Points that the system says are worth following, by name, (samples, 3): a contact, a tip."""
-        names = self.system.labels.get("point", ())
+        names = self.known.labels.get("point", ())
         return {name: self["trace"][:, i] for i, name in enumerate(names)}
 
     @cached_property
@@ -184,22 +200,7 @@ class Run(Sendable):
 
     def judge(self) -> Run:
         """Up to the first sample in which a quantity that must have a value has none."""
-        values = {name: self[name] for name in self.judged}
-        good = {name: np.isfinite(v).all(axis=tuple(range(1, v.ndim))) for name, v in values.items()}
-        whole = np.all(list(good.values()), axis=0)
-        if whole.all():
-            return self
-        i = int(whole.argmin())
-        what = next(name for name in good if not good[name][i])
-        bad = ~np.isfinite(values[what][i])
-        failure = {
-            "step": int(self.trajectory.steps[i]),
-            "t": float(self.t[i]),
-            "what": what,
-            "value": float(values[what][i][bad].flat[0]),
-            "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
-        }
-        return replace(self, trajectory=self.trajectory.cut(i, Status.NOT_FINITE, failure))
+        return up_to_what_has_no_value(self)
 
     def energy_gone_wrong(self) -> str | None:
         """A sentence where the energy changed though nothing drives the motion."""

@@ -39,8 +39,8 @@ def _of_system(run: Any, title: str) -> Scene:
 
 def _of_body(run: Any, title: str) -> Scene:
     """One rotating body as the ellipsoid of its inertia, with its axes."""
-    moments = np.linalg.eigvalsh(run.system.tensor)
-    across = np.sqrt(np.maximum(moments.sum() / 2 - np.diag(run.system.tensor), 0.02 * moments.max()))
+    moments = np.linalg.eigvalsh(run.known.tensor)
+    across = np.sqrt(np.maximum(moments.sum() / 2 - np.diag(run.known.tensor), 0.02 * moments.max()))
     shapes: list[Shape] = [Ellipsoid(tuple(across / across.max())), Axes(1.4)]
     still = np.zeros((len(run.t), 3))
     tip = run.attitude[:, :, 2] * 1.4

@@ -27,7 +27,7 @@ def summary(run: Any) -> dict[str, Any]:
     if "twist_rate" in run:
         record["nonholonomic_momentum"] = {"drift": run.drift(run["momentum"][..., :2])}
     if "gap" in run:
-        record["bodies"] = list(run.system.names)
+        record["bodies"] = list(run.known.names)
         record["constraints"] = {"slip": float(run["slip"].max()), "gap": float(run["gap"].max())}
         record |= {"halvings": run.halvings, "renewals": run.renewals}
     return record | {"conserved": list(run.conserved), "iterations": run.trajectory.iterations, "ok": run.ok}
@@ -36,14 +36,14 @@ def summary(run: Any) -> dict[str, Any]:
 def _final(run: Any) -> dict[str, Any]:
     """The last sample; of several bodies, lists in the order of `bodies`."""
     omega = run["omega"][-1]
-    momentum = run["momentum"][-1] if "momentum" in run else np.einsum("bij,bj->bi", run.system.inertias, omega)
+    momentum = run["momentum"][-1] if "momentum" in run else np.einsum("bij,bj->bi", run.known.inertias, omega)
     last = {
         "attitude": Quaternion.of(run["attitude"][-1]).matrix().array,
         "momentum": momentum,
         "omega": omega,
         **{name: run[name][-1] for name in ("position", "velocity") if name in run},
     }
-    one = "position" in run and run.system.size == 1
+    one = "position" in run and run.known.size == 1
     return {
         "t": float(run.t[-1]),
         **{name: np.asarray(values[0] if one else values).tolist() for name, values in last.items()},
@@ -54,7 +54,7 @@ def _final(run: Any) -> dict[str, Any]:
 def described(run: Any) -> str:
     """A few lines."""
     s = summary(run)
-    of = f", {run.system.size} bodies, {run.system.rows} rows" if "gap" in run else ""
+    of = f", {run.known.size} bodies, {run.known.rows} rows" if "gap" in run else ""
     batch = f", batch {run.members}" if run.members else ""
     if "gap" in run:
         kept = f"slip at most {s['constraints']['slip']:.1e}, gaps at most {s['constraints']['gap']:.1e}"

@@ -1,9 +1,10 @@
-"""Bodies, states, loads and what a motion conserves."""
+"""One rotating body: inertia, loads, states, its quantities, the exact motion."""
 
 from polhode.rotation.body import NonTwistingBody, RigidBody
-from polhode.rotation.loads import Free, Load, Potential, Torque
+from polhode.rotation.loads import Free, Load
 from polhode.rotation.state import Start, State
 from polhode.rotation.system import Rotation
+from polhode.rotation.users_loads import Potential, Torque
 
 __all__ = [
     "Free",

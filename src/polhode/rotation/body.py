@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from polhode.algebra import Mat3, Quaternion, Vec3
 from polhode.model.checks import SMALLEST, InputError, numbers, shape_of, shown
+from polhode.model.functions import is_traced
 from polhode.rotation import solids
 
 
@@ -124,11 +124,6 @@ class NonTwistingBody(RigidBody):
                 f"a principal axis; got J13 = {self.tensor[0, 2]:g}, J23 = {self.tensor[1, 2]:g}. Choose body axes "
                 "whose third is principal"
             )
-
-
-def is_traced(x: Any) -> bool:
-    """Whether JAX traces any number in x, so that it has no value yet."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(x))
 
 
 def _diagonalised(inertia: Any) -> tuple[Any, Any, Any]:

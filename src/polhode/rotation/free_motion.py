@@ -15,8 +15,8 @@ and 3 whose k is the smaller, so |e × ŷ| >= 1/√2 always. With f the other of
     ψ = |y| t/If ± (G J(t) + χ),   χ = arg(y2² + yf² - δσ y2° y1 y3 + i δσ y2° y2 |y|),
     (G J)' = |y| g N σ²/(1 + N σ²),   N = δ g ke².
 
-Near the separatrix, A - B = g (b y3² - a y1²) is what decides; it is formed in twice the
-working precision. So is the fast part |y| t/If of the angle.
+Near the separatrix the motion depends on the small difference A - B = g (b y3² - a y1²), which
+is formed in twice the working precision. So is the fast part |y| t/If of the angle.
 
 Vilmart (2013), Alg. 1; Celledoni, Fassò, Säfström, Zanna, The exact computation of the free
 rigid body motion and its use in splitting methods, SIAM J. Sci. Comput. 30 (2008).
@@ -24,29 +24,15 @@ rigid body motion and its use in splitting methods, SIAM J. Sci. Comput. 30 (200
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import jax
 import jax.numpy as jnp
 
 from polhode.algebra import Quaternion, Scalar, Vec3
-from polhode.algebra.elliptic import (
-    LEAST_M1,
-    Ladder,
-    ascend,
-    double_product,
-    once,
-    over,
-    sine_cosine,
-    third_kind,
-    two_product,
-    two_sum,
-)
+from polhode.algebra.elliptic import double_product, once, over, sine_cosine, two_product, two_sum
+from polhode.rotation.free_flow import Rates, flow_at
 from polhode.rotation.state import State
 
-_SERIES_BELOW = 1e-4  # in (λt)²: above, a derivative by A loses no more than four digits to 1 - cn; below, 3 terms do
 _NO_MOMENTUM = 1e-290  # of |Π|²: its square root still has all its digits
-_HYPERBOLIC_BELOW = 1e-8  # in m1 exp(2λ|t|), the square of which is left out
 
 
 def free_motion(moments: Vec3, state: State, t: Scalar) -> State:
@@ -63,10 +49,10 @@ def free_motion(moments: Vec3, state: State, t: Scalar) -> State:
     I, y = Vec3(I1, I2, I3), Vec3(y1, y2, y3)
     rest = y.norm2() < _NO_MOMENTUM
     swaps, (I1, I2, I3), (y1, y2, y3) = _sorted(I, Vec3(jnp.where(rest, 1.0, y1), y2, y3))
-    sign = jnp.where(swaps[0] ^ swaps[1] ^ swaps[2], -1.0, 1.0)  # a mirrored frame, turned inside out again
+    sign = jnp.where(swaps[0] ^ swaps[1] ^ swaps[2], -1.0, 1.0)  # an odd number of exchanges mirrors the frame
     Pi, turn = _sorted_motion(Vec3(I1, I2, I3), Vec3(y1, y2, y3) * sign, t)
     Pi, axis = _unsorted(swaps, Pi * sign), _unsorted(swaps, turn.vector * sign)
-    slow = Vec3(y.x / I.x, y.y / I.y, y.z / I.z) * (0.5 * t)  # at rest, for the derivatives
+    slow = Vec3(y.x / I.x, y.y / I.y, y.z / I.z) * (0.5 * t)  # gives the derivatives where the body is at rest
     turn = Quaternion(jnp.where(rest, 1.0, turn.w), *_select(rest, slow, axis))
     return State(state.attitude * turn, _select(rest, y, Pi))
 
@@ -99,32 +85,6 @@ def _select(flag: Scalar, u: Vec3, v: Vec3) -> Vec3:
     return Vec3(jnp.where(flag, u.x, v.x), jnp.where(flag, u.y, v.y), jnp.where(flag, u.z, v.z))
 
 
-class _Rates(NamedTuple):
-    """What the three functions and G J depend on."""
-
-    A: Scalar
-    B: Scalar
-    difference: Scalar  # A - B
-    N: Scalar
-    G: Scalar  # |y| g, which is G λ
-    e: Scalar  # of `third_kind`, and its p²
-    p2: Scalar
-
-
-_ORDINARY = _Rates(1.0, 0.5, 0.5, 0.5, 1.0, 0.1, 2.0)  # for the branches not taken: all finite
-
-
-class _Flow(NamedTuple):
-    """σ, c, d and G J = line (also as a remainder of its rounding) - atan(tangent) at time t."""
-
-    sigma: Scalar
-    c: Scalar
-    d: Scalar
-    line: Scalar
-    remainder: Scalar
-    tangent: Scalar
-
-
 def _sorted_motion(I: Vec3, y: Vec3, t: Scalar) -> tuple[Vec3, Quaternion]:
     """Momentum at t, and the turn from then to 0, for I1 <= I2 <= I3."""
     a, b, g = ((q - p) / (p * q) for p, q in ((I.x, I.y), (I.y, I.z), (I.x, I.z)))
@@ -140,7 +100,7 @@ def _sorted_motion(I: Vec3, y: Vec3, t: Scalar) -> tuple[Vec3, Quaternion]:
     on_cn = one == (difference >= 0)
     e = 0.5 * jnp.where(on_cn, g * ke / L, L * delta)
     p2 = jnp.where(on_cn, L2 * delta * g, g * g * ke)
-    flow = _flow(_Rates(*map(once, (A, B, difference, delta * g * ke, L * g, e, p2))), t)
+    flow = flow_at(Rates(*map(once, (A, B, difference, delta * g * ke, L * g, e, p2))), t)
 
     sigma, c, d = flow.sigma, flow.c, flow.d
     below = c * c + b * g * (y.z * sigma) ** 2
@@ -195,65 +155,6 @@ def _half(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     below = jnp.sqrt(2.0 * r * far)
     right = x >= 0
     return over(jnp.where(right, far, y), below), over(jnp.where(right, y, far), below)
-
-
-def _flow(rates: _Rates, t: Scalar) -> _Flow:
-    """The three functions and G J, each by the way that is accurate, with accurate derivatives, there."""
-    swapped = rates.difference < 0  # then 1 and 3, c and d, exchange their parts
-    A, B = jnp.where(swapped, rates.B, rates.A), jnp.where(swapped, rates.A, rates.B)
-    rates = rates._replace(A=A, B=B, difference=jnp.where(swapped, -rates.difference, rates.difference))
-    early = A * t * t < _SERIES_BELOW
-    A = jnp.where(early, 1.0, A)
-    close = ~early & (rates.difference <= A * _HYPERBOLIC_BELOW * jnp.exp(-2.0 * jnp.sqrt(A) * jnp.abs(t)))
-    flow = _periodic(_where(early | close, _ORDINARY, rates), t)
-    flow = _where(close, _hyperbolic(_where(close, rates, _ORDINARY), t), flow)
-    flow = _where(early, _series(_where(early, rates, _ORDINARY), t), flow)
-    return flow._replace(c=jnp.where(swapped, flow.d, flow.c), d=jnp.where(swapped, flow.c, flow.d))
-
-
-def _where(flag: Scalar, u: Any, v: Any) -> Any:
-    return type(u)(*(jnp.where(flag, p, q) for p, q in zip(u, v, strict=True)))
-
-
-def _periodic(rates: _Rates, t: Scalar) -> _Flow:
-    least = jnp.maximum(rates.difference, LEAST_M1 * rates.A)
-    rungs = Ladder.of(jnp.sqrt(rates.A), jnp.sqrt(least), rates.B)
-    z, rest = two_product(rungs.a[-1], t)
-    s, c, d = ascend(rungs, *sine_cosine(0.5 * z, 0.5 * rest))
-    rate, tangent = third_kind(rungs, rates.e, jnp.sqrt(rates.p2), s, c, d)
-    line, rest = two_product(rate, t)
-    return _Flow(s * rungs.inverse[0], c, d, line, rest, tangent)
-
-
-def _hyperbolic(rates: _Rates, t: Scalar) -> _Flow:
-    """On and near the separatrix: to first order in m1 (A&S 16.15), so that derivatives are right there too."""
-    m1, n, root = rates.difference / rates.A, rates.N / rates.A, jnp.sqrt(rates.A)
-    v = root * jnp.abs(t)
-    w = jnp.minimum(v, 300.0)  # sech 300 = 1e-130 is as good as zero, and its reciprocal finite
-    E, F = jnp.exp(-w), -jnp.expm1(-2.0 * w)
-    T, h = F / (1.0 + E * E), 2.0 * E / (1.0 + E * E)
-    sinh, small = 0.5 * F / E, 0.25 * m1
-    s, c, d = T + small * (T - w * h * h), h - small * T * (sinh - w * h), h + small * T * (sinh + w * h)
-    arc, one, hat = jnp.sqrt(n) * jnp.arctan(jnp.sqrt(n) * T), 1.0 / (1.0 + n), 1.0 / (1.0 + n * T * T)
-    P = (v + arc) * one  # ∫ dv/(1 + n tanh² v)
-    slope = v * hat - P + one * (2.0 * n * P - arc - n * T * hat)
-    line = rates.G / root * (one * (n * v - arc) + small * slope)
-    sign = jnp.where(t < 0, -1.0, 1.0)
-    return _Flow(sign * s / root, c, d, sign * line, jnp.zeros_like(t), jnp.zeros_like(t))
-
-
-def _series(rates: _Rates, t: Scalar) -> _Flow:
-    """Taylor's, in t."""
-    A, B, N = rates.A, rates.B, rates.N
-    x, P, Q = t * t, A + B, A * B
-    sigma = t * (1.0 - x * (P / 6 - x * ((P * P + 12 * Q) / 120 - x * P * (P * P + 132 * Q) / 5040)))
-    c, d = (
-        1.0 - p * x * (1 / 2 - x * ((p + 4 * q) / 24 - x * (p * p + 44 * Q + 16 * q * q) / 720))
-        for p, q in ((A, B), (B, A))
-    )
-    cubic, quintic = P / 3 + N, (2 * P * P + 9 * Q) / 45 + 2 * N * P / 3 + N * N
-    line = rates.G * N * x * t * (1 / 3 - x * (cubic / 5 - x * quintic / 7))
-    return _Flow(sigma, c, d, line, 0.0 * t, 0.0 * t)
 
 
 def _separation(I: Vec3, y: Vec3) -> Scalar:

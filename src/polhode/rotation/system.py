@@ -9,20 +9,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._notices import warn
-from polhode._programs import stored
 from polhode.algebra import Quaternion, Scalar, Vec3
-from polhode.model.checks import InputError, numbers
-from polhode.model.functions import as_arrays, failures_named
+from polhode.model.checks import InputError
+from polhode.model.functions import as_arrays, failures_named, is_traced
 from polhode.model.pytree import replaced, tree
 from polhode.model.quantity import Quantity
-from polhode.rotation.body import NonTwistingBody, RigidBody, is_traced
+from polhode.rotation.body import NonTwistingBody, RigidBody
+from polhode.rotation.judgement import GIVEN, check_fit, conserved_in, look_at
 from polhode.rotation.loads import Free, InPrincipalAxes, Load
 from polhode.rotation.quantities import OF_NON_TWISTING, OF_ROTATIONS
 from polhode.rotation.state import Start, State
-
-_GIVEN = "called for one body, with R as an array of shape (3, 3) and omega of shape (3,) that JAX traces"
-_ROUND_OFF = 1e-12
 
 
 @tree
@@ -146,6 +142,9 @@ class Rotation:
     def quantities(self) -> tuple[Quantity, ...]:
         return OF_ROTATIONS if self.twist_axis is None else OF_NON_TWISTING
 
+    def plain(self) -> Rotation:
+        return self.replaced(load=Free())
+
     def begun(self, start: Any) -> tuple[Rotation, State]:
         if not isinstance(start, Start | State):
             raise InputError(f"start must come from State.of(...); got {start!r}")
@@ -161,53 +160,15 @@ class Rotation:
                 f"the load is of the class {type(unknown[0]).__name__}, which JAX cannot take apart; make it a "
                 "dataclass and register it with jax.tree_util.register_dataclass"
             )
-        with failures_named("the load", _GIVEN):
+        with failures_named("the load", GIVEN):
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
         return as_arrays(now), state
 
     def fits(self, method: Any) -> None:
-        if self.twist_axis is not None and not method.traits.non_twisting:
-            raise InputError(
-                f"{method.name} does not keep the non-twisting constraint of a NonTwistingBody; use em or dla "
-                "(`polhode methods` marks those that do)"
-            )
-        takes = method.traits.loads
-        if takes == "none" and not isinstance(self.load, Free):
-            raise InputError(
-                f"{method.name} moves free bodies only; with a load use strang-{method.name} (order 2) or "
-                f"nystrom4-{method.name} (order 4)"
-            )
-        if takes == "attitude" and self.load.uses_omega:
-            raise InputError(
-                f"{method.name} takes loads that depend on attitude and time; this one depends on the angular velocity "
-                "too. Use imidm, or another method whose loads are 'any' (`polhode methods NAME` tells)"
-            )
+        check_fit(self, method)
 
     def look(self, state: State, t0: float) -> None:
-        self._look_at_twist(state)
-        with np.errstate(over="ignore"):
-            numbers("the kinetic energy at the start", state.kinetic(self))
-        with failures_named("the load", _GIVEN):
-            potential, torque = jax.device_get(_probe(self, state, t0))
-        if np.shape(potential) not in ((), state.shape):
-            raise InputError(
-                f"the potential must be one number for each body, shape {state.shape}; its function returned shape "
-                f"{np.shape(potential)}"
-            )
-        numbers("the potential energy at the start", potential)
-        numbers("the torque at the start (body components)", torque.array)
-
-    def _look_at_twist(self, state: State) -> None:
-        if self.twist_axis is None:
-            return
-        omega = self.omega(state.momentum)
-        twist = np.abs(self.twist_axis.dot(omega)).max()
-        if twist > _ROUND_OFF * np.max(omega.norm()):
-            warn(
-                f"the body starts with w∥ = {twist:.3g} rad/s about d3, which the non-twisting frame does not allow: "
-                "em will carry it along (the kinetic energy stays exact, Π1 and Π2 oscillate by O(w∥ h²)), dla will "
-                "drop it in the first step. Give ω · d3 = 0"
-            )
+        look_at(self, state, t0)
 
     def fastest(self, state: State) -> Any:
         return jnp.max(self.omega(state.momentum).norm())
@@ -224,36 +185,7 @@ class Rotation:
         }
 
     def conserved(self, states: State, t: np.ndarray) -> tuple[str, ...]:
-        """Of energy, kinetic, spatial_momentum, vertical_momentum and (of a non-twisting body)
-        nonholonomic_momentum."""
-        rigid = self.twist_axis is None
-        if isinstance(self.load, Free):
-            momenta = ("spatial_momentum", "vertical_momentum") if rigid else ("nonholonomic_momentum",)
-            return ("energy", "kinetic", *momenta)
-        energy = ("energy",) if self.load.conservative else ()
-        if not rigid:
-            return energy
-        found = np.asarray(_torques(self, states, t))
-        pushed = not np.abs(found[..., 2]).max() <= _ROUND_OFF * np.abs(found).max()  # so that NaN does
-        return energy if pushed else (*energy, "vertical_momentum")
+        return conserved_in(self, states, t)
 
     def why_failed(self, state: State, t: float, h: float) -> str | None:
         return None
-
-
-@stored(briefly=True)
-def _probe(system: Rotation, state: State, t: Any) -> tuple[Any, Any]:
-    """Potential energy and torque, to look at before a run."""
-    q = state.attitude
-    return system.potential(t, q), system.torque(t, q, system.omega(state.momentum))
-
-
-@stored(briefly=True)
-def _torques(system: Rotation, states: State, t: Any) -> Any:
-    """In space axes, (samples, *batch, 3)."""
-
-    def of_one(state: State, t: Any) -> Any:
-        R = state.attitude.matrix()
-        return (R @ system.load.torque(t, R, system.omega(state.momentum))).array
-
-    return jax.vmap(of_one)(State(states.attitude, states.momentum), t)

@@ -1,6 +1,7 @@
 """The loop that runs every method: blocks of compiled steps, status, progress."""
 
-from polhode.simulation.driver import Plan, Trajectory, count_steps, integrate
+from polhode.simulation.driver import Rungs, Trajectory, integrate
+from polhode.simulation.plan import Plan, count_steps
 from polhode.simulation.status import Interrupted, Status, StepError
 
-__all__ = ["Interrupted", "Plan", "Status", "StepError", "Trajectory", "count_steps", "integrate"]
+__all__ = ["Interrupted", "Plan", "Rungs", "Status", "StepError", "Trajectory", "count_steps", "integrate"]

@@ -5,7 +5,6 @@ It knows nothing of what moves: states are pytrees, and are kept as they are.
 
 from __future__ import annotations
 
-import math
 import signal
 import time
 from dataclasses import dataclass, field, replace
@@ -13,14 +12,12 @@ from typing import Any
 
 import jax
 import numpy as np
-import psutil
 
-from polhode._notices import warn
 from polhode._signals import Signals
-from polhode.model import InputError
-from polhode.model.checks import positive, whole
 from polhode.simulation.loop import Block, Tally, capacity_for, numbers_in, run_block, run_block_briefly
+from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
+from polhode.simulation.samples import Samples
 from polhode.simulation.status import Status
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
@@ -48,57 +45,6 @@ class Trajectory:
         return replace(self, steps=self.steps[:count], states=states, status=status, failure=failure)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How far to go, in what steps, and what to keep."""
-
-    step: float
-    total: int
-    every: int
-
-    @classmethod
-    def of(cls, step: float, until: float | None, steps: int | None, every: int) -> Plan:
-        """Checked; a warning where `until` is not a whole number of steps."""
-        h = positive("step", step)
-        total, notice = count_steps(h, until, steps)
-        if notice:
-            warn(notice)
-        return cls(h, total, whole("every", every, 1))
-
-    @property
-    def room(self) -> int:
-        """Samples at most: the start, every so many, and the last."""
-        return self.total // self.every + 2
-
-    def next(self, done: int, budget: int, capacity: int) -> tuple[int, int]:
-        """Samples and steps between them for the next call."""
-        to_next = min(self.every - done % self.every, self.total - done)
-        if to_next < self.every or budget < self.every:
-            return 1, min(budget, to_next)
-        return min(capacity, budget // self.every, (self.total - done) // self.every), self.every
-
-
-def count_steps(step: float, until: float | None, steps: int | None) -> tuple[int, str | None]:
-    """How many steps, and a notice where `until` is not a whole number of them."""
-    if (until is None) == (steps is None):
-        raise InputError(f"give either until or steps; got until={until!r}, steps={steps!r}")
-    if steps is not None:
-        return whole("steps", steps, 0), None
-    ratio = positive("until", until) / step
-    if ratio > 2**62:
-        raise InputError(f"until = {until!r} is {ratio:.3g} steps of {step!r}; at most 2**62 are counted")
-    count = round(ratio)
-    if abs(count - ratio) <= 1e-9 * max(1.0, ratio):
-        return count, None
-    count = math.floor(ratio)
-    if count == 0:
-        raise InputError(f"until = {until!r} is shorter than one step of {step!r}; take a smaller step")
-    return count, (
-        f"until = {until!r} is not a whole number of steps of {step!r}: the run ends at step {count}, "
-        f"t = {count * step:.12g}"
-    )
-
-
 def integrate(
     method: Any,
     system: Any,
@@ -110,17 +56,21 @@ def integrate(
     first_block: int = FIRST_BLOCK,
     progress: bool | None,
     signals: Signals,
+    rungs: Rungs | None = None,
 ) -> Trajectory:
     """From `state` at t0. `later`: how many more numbers a sample takes when its dataset is made, for the guard of
-    memory. All numbers are float64 arrays already, so that every run calls the same compiled program."""
+    memory. All numbers are float64 arrays already, so that every run calls the same compiled program; `rungs`: those of
+    a run before of the same method and system."""
     h, total = plan.step, plan.total
-    saved, capacity = _Saved(plan, state, later), capacity_for(numbers_in(state))
+    saved, capacity = Samples(plan, state, later), capacity_for(numbers_in(state))
     saved.count = saved.put(np.zeros(1, int), jax.tree.map(lambda x: np.asarray(x)[None], state))
     began = time.perf_counter()
     failure: dict[str, Any] = {}
     status, tally, done = Status.OK, Tally(0, 0.0, 0, 0), 0
     budget = first_block
-    ladder = _Ladder(method, system, state, t0, h)
+    # Committed to its device from the start, as what a program returns is: else it would be compiled twice.
+    state = jax.device_put(state, jax.config.jax_default_device or jax.local_devices()[0])  # type: ignore[attr-defined]
+    ladder = Rungs(method, system, state) if rungs is None else rungs.afresh()
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
@@ -182,15 +132,20 @@ def _together(a: Tally, b: Tally) -> Tally:
     )
 
 
-class _Ladder:
+class Rungs:
     """The programs of a method's rungs. A step that one does not solve, and those after it, up to a number that does
     not depend on how fast the machine is, are taken by the next; then the first goes on."""
 
-    def __init__(self, method: Any, system: Any, state: Any, t0: float, h: float) -> None:
+    def __init__(self, method: Any, system: Any, state: Any) -> None:
         self._rungs = method.rungs
-        self._like = (system, state, np.int64(0), t0, h, np.int64(1), np.int64(1))
+        self._like = (system, state, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1))
         self._programs: dict[int, Any] = {}
         self._rung, self._until = 0, 0
+
+    def afresh(self) -> Rungs:
+        """From the first rung on, with the programs there are."""
+        self._rung, self._until = 0, 0
+        return self
 
     def _at(self, done: int) -> int:
         if done >= self._until:
@@ -214,46 +169,6 @@ class _Ladder:
             return False
         self._rung, self._until = self._rung + 1, done + _CAREFUL
         return True
-
-
-def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
-    """What a run takes at most, to its dataset and a saved .nc: samples, their counts, two blocks on their way."""
-    return 8 * (plan.room * (numbers + 1 + later) + 2 * capacity_for(numbers) * numbers)
-
-
-class _Saved:
-    """The samples so far, in arrays that grow no larger than what will be saved."""
-
-    def __init__(self, plan: Plan, state: Any, later: int) -> None:
-        self.plan = plan
-        room, size = plan.room, bytes_needed(plan, numbers_in(state), later)
-        if size > 2**28 and size > (memory := psutil.virtual_memory().available):
-            raise InputError(
-                f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
-                f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
-            )
-        self.states = jax.tree.map(lambda x: np.empty((room, *np.shape(x))), state)
-        self.counts = np.empty(room, int)
-        self.count = 0
-
-    def take(self, block: Block, before: int, taken: int, stride: int) -> int:
-        """The samples of a block put behind those that count."""
-        if (before + stride) % self.plan.every:
-            return self.count
-        whole_samples = taken // stride
-        rows = jax.tree.map(lambda x: np.asarray(x)[:whole_samples], block.samples)
-        return self.put(before + stride * np.arange(1, whole_samples + 1), rows)
-
-    def put(self, counts: np.ndarray, rows: Any) -> int:
-        """How many samples count with these."""
-        end = self.count + len(counts)
-        self.counts[self.count : end] = counts
-        for place, new in zip(jax.tree.leaves(self.states), jax.tree.leaves(rows), strict=True):
-            place[self.count : end] = new
-        return end
-
-    def kept(self) -> tuple[np.ndarray, Any]:
-        return self.counts[: self.count], jax.tree.map(lambda x: x[: self.count], self.states)
 
 
 def _failure(block: Block, done: int, t0: float, h: float) -> tuple[Status, dict[str, Any]]:

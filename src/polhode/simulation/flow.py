@@ -14,12 +14,11 @@ from jax import lax
 from polhode._programs import stored
 from polhode._programs.names import calls_back
 from polhode.model.checks import InputError, double_precision, positive, shown, whole
-from polhode.model.functions import as_arrays
+from polhode.model.functions import as_arrays, is_traced
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
-from polhode.rotation.body import is_traced
 from polhode.simulation.loop import step_of
 from polhode.simulation.one_way import one_way
 from polhode.simulation.status import StepError
@@ -69,7 +68,8 @@ def flow(
             "function; use three-field here, or simulate"
         )
     total, stride = _counted(steps, every)
-    h, t0 = _length(problem.step if step is None else step), problem.t0
+    h: Any = _length(problem.step if step is None else step)
+    t0: Any = problem.t0
     now, state = problem.system.begun(problem.start if start is None else start)
     traced = is_traced((now, state, t0, h))
     with nullcontext() if traced else jax.ensure_compile_time_eval():

@@ -1,5 +1,19 @@
-"""Iteration with convergence status, differentiable by the implicit function theorem."""
+"""Iteration and its derivative: the only place with a loop that ends by convergence."""
 
+from polhode.solve.chord import Chord
+from polhode.solve.dense_newton import DenseNewton
 from polhode.solve.iteration import FixedPoint, Newton, PlainNewton, Report, Residual
+from polhode.solve.ladder import Ladder
+from polhode.solve.least_norm import LeastNorm
 
-__all__ = ["FixedPoint", "Newton", "PlainNewton", "Report", "Residual"]
+__all__ = [
+    "Chord",
+    "DenseNewton",
+    "FixedPoint",
+    "Ladder",
+    "LeastNorm",
+    "Newton",
+    "PlainNewton",
+    "Report",
+    "Residual",
+]

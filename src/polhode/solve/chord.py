@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.solve import Report
-from polhode.solve.iteration import runs_until_converged
+from polhode.solve.iteration import Report, runs_until_converged
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,25 @@ class Chord:
         """The solution, how it was reached, and 1 where the whole Jacobian was needed, which is never."""
         correction = equations.correction(frozen=self.frozen)
         return *self(equations.residual, correction, equations.guess(), equations.measure()), 0.0
+
+    def solve_renewing(self, equations: Any, matrices: int) -> tuple[Any, Report]:
+        """A matrix for one correction, then a better one, and another wherever corrections fall slowly, at most so
+        many: where the guess may be far off."""
+
+        def unfinished(s: Any) -> Any:
+            _, report, n = s
+            return ~report.converged & (n < matrices)
+
+        def advance(s: Any) -> Any:
+            x, report, n = s
+            limit: Any = jnp.where(n == 0, 1, self.limit)
+            now = replace(self, limit=limit)
+            x, new = now(equations.residual, equations.correction_at(x), x, equations.measure())
+            return x, replace(new, iterations=report.iterations + new.iterations), n + 1
+
+        none = replace(Report.explicit(), converged=jnp.asarray(False))
+        x, report, _ = lax.while_loop(unfinished, advance, (equations.guess(), none, jnp.asarray(0)))
+        return x, report
 
     def __call__(
         self,

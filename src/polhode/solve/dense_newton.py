@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.solve import Report
+from polhode.solve.iteration import Report
 
 
 @dataclass(frozen=True)

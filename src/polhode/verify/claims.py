@@ -10,16 +10,14 @@ The test-suite runs them for every built-in method, and a user for a method of t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from polhode.methods import Method, method_of
-from polhode.verify.conservation import QUANTITIES, deviation
-from polhode.verify.order import converge
-from polhode.verify.structure import poisson_defect, symmetry_defect, symplectic_defect
-from polhode.verify.trials import Trial, trials_for
-
-_HOLDS, _BROKEN = 1e-12, 1e-10  # of defects of one step
+from polhode.model.method import Method
+from polhode.model.registry import method_of
+from polhode.verify.conservation import Kept, deviation, worst
+from polhode.verify.measures import measures_of
+from polhode.verify.order import Trial, converge
 
 
 @dataclass(frozen=True)
@@ -44,33 +42,28 @@ class Claim:
 def claims(method: Method | type[Method] | str) -> list[Claim]:
     """All that the traits of `method` claim."""
     method = method_of(method)
-    traits = method.traits
-    found = [_order(method, case) for case in trials_for(traits.loads)]
-    found += [_conserved(method, trait) for trait in ("energy", "spatial_momentum", "momentum_length")]
-    if traits.loads != "none":
-        found += [_conserved(method, trait) for trait in ("top_energy", "vertical_momentum")]
-    if traits.half_step_energy:
-        found.append(_conserved(method, "half_step_energy"))
-    found.append(_geometry(method, "symmetric", traits.symmetric, symmetry_defect))
-    found.append(_geometry(method, "Poisson", traits.poisson, poisson_defect))
-    found.append(_geometry(method, "symplectic", traits.symplectic, symplectic_defect))
-    return found
+    measures = measures_of(method)
+    return [
+        *(_order(method, trial) for trial in measures.trials(method)),
+        *(_conserved(method, kept) for kept in by_trait(measures.kept(method))),
+        *(_geometry(method, word) for word in measures.geometry),
+    ]
 
 
-def _order(method: Method, case: Trial) -> Claim:
+def _order(method: Method, trial: Trial) -> Claim:
     order = method.traits.order
-    exact = math.isinf(order) or (case.load is None and _exact_when_free(method))
+    exact = math.isinf(order) or (trial.free and _exact_when_free(method))
 
     def measure() -> tuple[bool, str]:
-        c = converge(method, case)
+        c = converge(method, trial)
         words = f"order {c.order:.3f}; errors " + ", ".join(f"{e:.1e}" for e in c.errors)
         if exact:
             return bool(c.errors[0] < 1e-12), words
         # Symmetric methods may do better than claimed where their own kinetic part is better.
         enough = c.order > order - max(0.2, 0.03 * order)
-        return bool(enough and (c.order < order + max(0.45, 0.1 * order) or case.load is None)), words
+        return bool(enough and (c.order < order + max(0.45, 0.1 * order) or trial.free)), words
 
-    return Claim(method, "exact, free body" if exact else f"order {order}, {case.name}", measure)
+    return Claim(method, "exact, free body" if exact else f"order {order}, {trial.name}", measure)
 
 
 def _exact_when_free(method: Method) -> bool:
@@ -79,22 +72,35 @@ def _exact_when_free(method: Method) -> bool:
     return inner is not None and (math.isinf(inner.traits.order) or _exact_when_free(inner))
 
 
-def _conserved(method: Method, trait: str) -> Claim:
-    what, where, _ = QUANTITIES[trait]
-    claimed = "exact" if trait == "half_step_energy" else getattr(method.traits, trait)
+def by_trait(kept: Sequence[Kept]) -> list[list[Kept]]:
+    """Those of one trait together: it is kept as well as in the worst of its courses."""
+    return [[k for k in kept if k.trait == trait] for trait in dict.fromkeys(k.trait for k in kept)]
+
+
+def _conserved(method: Method, kept: list[Kept]) -> Claim:
+    trait = getattr(method.traits, kept[0].trait)
+    claimed = "exact" if trait is True else trait
 
     def measure() -> tuple[bool, str]:
-        d = deviation(method, trait)
-        # The bounded error of a method of high order may lie below round-off.
-        invisible = claimed == "bounded" and d.kind == "exact" and method.traits.order > 2
-        return d.kind == claimed or invisible, f"{d.kind}: {d}"
+        found = [deviation(method, k) for k in kept]
+        kind = worst(found)
+        # The error of a method of high order may lie below round-off.
+        invisible = claimed != "exact" and kind == "exact" and method.traits.order > 2
+        where = [f"{k}, " if len(kept) > 1 else "" for k in kept]
+        words = "; ".join(f"{w}{d.kind}: {d}" for w, d in zip(where, found, strict=True))
+        return kind == claimed or invisible, words
 
-    return Claim(method, f"{what} {claimed}, {where}", measure)
+    courses = " and ".join(k.course.name for k in kept)
+    return Claim(method, f"{kept[0].what} {claimed}, {courses}", measure)
 
 
-def _geometry(method: Method, word: str, claimed: bool, defect: Callable[[Method], float]) -> Claim:
+def _geometry(method: Method, word: str) -> Claim:
+    measures = measures_of(method)
+    trait, defect = measures.geometry[word]
+    claimed = getattr(method.traits, trait)
+
     def measure() -> tuple[bool, str]:
         size = defect(method)
-        return (size < _HOLDS if claimed else size > _BROKEN), f"defect of one step {size:.1e}"
+        return (size < measures.holds if claimed else size > measures.broken), f"defect of one step {size:.1e}"
 
     return Claim(method, word if claimed else f"not {word}", measure)

@@ -1,42 +1,53 @@
-"""What a method conserves in the long run: values along 10⁵ steps, and a judgement of them."""
+"""What a method conserves in the long run: values along many steps, and a judgement of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from polhode.methods import Method
-from polhode.methods.krysl import rate
+from polhode.model.method import Method
+from polhode.model.problem import Problem
 from polhode.model.traits import Conserved
-from polhode.problems import problem_of
 from polhode.results.run import Run
-from polhode.rotation import Rotation, State
-from polhode.rotation.quantities import kinetic_energy
-from polhode.simulation import StepError
-from polhode.verify.measured import measured
+from polhode.verify.motion import motion_of
 
-STEPS = 100_000
-ROUND_OFF = 1e-12  # over STEPS; the methods measure 1e-15 to 4e-13
+
+@dataclass(frozen=True)
+class Course:
+    """A long motion, in which a method shows what it keeps."""
+
+    name: str
+    problem: Callable[[], Problem]
+    step: float  # s
+    steps: int
+    every: int
+
+    def run(self, method: Method) -> Run:
+        return _run(method, self)
 
 
 @cache
-def _long_run(method: Method, problem: str, step: float) -> Run:
-    setup = problem_of(problem).problem()
-    try:
-        return measured(setup.body, setup.load, setup.start, method=method, step=step, steps=STEPS, every=50)
-    except StepError as stop:  # it grew beyond all numbers, or could not be solved: judged by what there is
-        return stop.run
+def _run(method: Method, course: Course) -> Run:
+    return motion_of(method, course.problem).run(course.step, course.steps, course.every)
 
 
-def free_run(method: Method) -> Run:
-    return _long_run(method, "free-body", 0.1)
+@dataclass(frozen=True)
+class Kept:
+    """A quantity that a method may keep along a course: how it is read from a run, and from which deviation on it is
+    more than round-off. Deviations are relative to its size at the start, unless there is a `scale`."""
 
+    trait: str
+    what: str
+    course: Course
+    values: Callable[[Run], np.ndarray]
+    round_off: float
+    scale: float | None = None
 
-def top_run(method: Method) -> Run:
-    return _long_run(method, "fast-top", 0.002)
+    def __str__(self) -> str:
+        return f"{self.what}, {self.course.name}"
 
 
 @dataclass(frozen=True)
@@ -46,11 +57,7 @@ class Deviation:
 
     values: np.ndarray
     stopped: float | None = None
-
-    @classmethod
-    def of(cls, values: np.ndarray, stopped: float | None = None) -> Deviation:
-        start = values[0]
-        return cls((values - start) / np.linalg.norm(start), stopped)
+    round_off: float = 1e-12
 
     @property
     def size(self) -> np.ndarray:
@@ -63,7 +70,7 @@ class Deviation:
         size, n = self.size, len(self.values)
         if self.stopped is not None:
             return "drifts"
-        if size.max() < ROUND_OFF:
+        if size.max() < self.round_off:
             return "exact"
         quarter = self.values[: n // 4], self.values[3 * n // 4 :]
         first, last = (part.mean(axis=0) for part in quarter)
@@ -80,24 +87,16 @@ class Deviation:
         return f"largest deviation {self.size.max():.2e}, {self.size[:half].max():.2e} in the first half"
 
 
-def _half_step_energy(run: Run) -> np.ndarray:
-    half = run.state.momentum + run.step / 2 * rate(Rotation(run.body), 0.0, run.state)
-    return np.asarray(kinetic_energy(run.body, State(run.state.attitude, half)))
-
-
-# trait -> (what it is, where, the values)
-QUANTITIES: dict[str, tuple[str, str, Callable[[Run], np.ndarray]]] = {
-    "energy": ("energy", "free body", lambda run: run.kinetic),
-    "spatial_momentum": ("spatial momentum", "free body", lambda run: run.spatial_momentum),
-    "momentum_length": ("momentum length", "free body", lambda run: run.state.momentum.norm()),
-    "top_energy": ("energy", "heavy top", lambda run: run.energy),
-    "vertical_momentum": ("vertical momentum", "heavy top", lambda run: run.spatial_momentum[:, 2]),
-    "half_step_energy": ("half-step energy", "free body", _half_step_energy),
-}
-
-
 @cache
-def deviation(method: Method, trait: str) -> Deviation:
-    _, where, values = QUANTITIES[trait]
-    run = free_run(method) if where == "free body" else top_run(method)
-    return Deviation.of(values(run), None if run.ok else float(run.t[-1]))
+def deviation(method: Method, kept: Kept) -> Deviation:
+    run = kept.course.run(method)
+    values = kept.values(run)
+    scale = np.linalg.norm(values[0]) if kept.scale is None else kept.scale
+    stopped = None if run.ok else float(run.t[-1])
+    return Deviation((values - values[0]) / scale, stopped, kept.round_off)
+
+
+def worst(deviations: Iterable[Deviation]) -> Conserved:
+    """Of several courses."""
+    kinds: tuple[Conserved, ...] = ("exact", "bounded", "drifts")
+    return max((d.kind for d in deviations), key=kinds.index)

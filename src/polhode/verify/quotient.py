@@ -15,20 +15,17 @@ import numpy as np
 
 from polhode._notices import warn
 from polhode.api import simulate
-from polhode.methods import Method, method_of
 from polhode.model import InputError
 from polhode.model.checks import positive, unknown, whole
+from polhode.model.method import Method
 from polhode.model.problem import Problem
+from polhode.model.registry import method_of
 from polhode.problems import problem as problem_named
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, house_style, plain
 from polhode.simulation import count_steps
 
 Reader = Callable[[Run], np.ndarray]
-_QUANTITIES: dict[str, Reader] = {
-    "attitude": lambda run: run.attitude.reshape(len(run.t), -1),  # nine components of the directors
-    "momentum": lambda run: run["momentum"],
-}
 
 
 @dataclass(frozen=True)
@@ -90,17 +87,19 @@ def quotient(
     """The second quotient of precision of a method on a problem, from runs with h, h/2 and h/4.
 
     problem     a built-in problem's name (with its parameters by name), or a Problem
-    of          "attitude" (nine components of the directors), "momentum", or a function of a Run
-                that returns one row a sample
+    of          "attitude" (nine components of the directors of each body), the name of another quantity of its
+                runs, as "momentum" of one body and "position" of many, or a function of a Run that returns one
+                row a sample
     decimals    round ξ to so many first, as some published results were
     """
     known = problem_named(problem, **parameters) if isinstance(problem, str) else problem
     until = known.until if until is None else until
     if until is None:
         raise InputError("this problem does not say how long to run; give until")
-    if isinstance(of, str) and of not in _QUANTITIES:
-        raise unknown("quantity", of, _QUANTITIES)
-    read = _QUANTITIES[of] if isinstance(of, str) else of
+    names = [quantity.name for quantity in known.system.quantities]
+    if isinstance(of, str) and of not in names:
+        raise unknown("quantity", of, names)
+    read = _reader(of) if isinstance(of, str) else of
     chosen, h = method_of(method, known.kind), positive("step", step)
     every = whole("every", every, 1)
     found: dict[int, np.ndarray] = {}
@@ -119,3 +118,13 @@ def quotient(
 
     t = np.append(np.arange(0, steps, every), steps)[: len(solution(1))] * h
     return Quotient(f"{chosen.name}, h = {h:g} s", chosen.traits.order, solution, t)
+
+
+def _reader(name: str) -> Reader:
+    """A row a sample, of a quantity of runs."""
+
+    def read(run: Run) -> np.ndarray:
+        values = run.attitude if name == "attitude" else run[name]
+        return values.reshape(len(run.t), -1)
+
+    return read

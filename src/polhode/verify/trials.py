@@ -1,4 +1,4 @@
-"""The moving-axis problems on which methods are measured, with independent references."""
+"""The moving-axis problems on which methods for one body are measured, with independent references."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Mat3, Vec3, exp
-from polhode.rotation import Potential, RigidBody, Start, State, Torque
+from polhode.model.problem import Problem
+from polhode.results.run import Run
+from polhode.rotation import Potential, RigidBody, Rotation, Start, State, Torque
 from polhode.rotation.loads import Load
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class RotationTrial:
     """A problem, and its torque again in numpy, for an integrator that shares no code with ours."""
 
     name: str
@@ -26,6 +28,14 @@ class Trial:
     torque: Callable[[float, np.ndarray, np.ndarray], Any]  # (t, R, omega), in body components
     loads: str  # which methods can run it: those whose traits.loads is this, or more
     until: float = 2.0
+    round_off: float = 2e-12  # errors below are those of the reference and of arithmetic
+
+    @property
+    def free(self) -> bool:
+        return self.load is None
+
+    def problem(self) -> Problem:
+        return Problem(Rotation(self.body, self.load), self.start.on(self.body))
 
     @cache  # noqa: B019 (a handful of them, kept for ever)
     def reference(self) -> tuple[np.ndarray, np.ndarray]:
@@ -44,6 +54,11 @@ class Trial:
         y0 = np.concatenate([start.attitude.matrix().array.ravel(), start.momentum.array])
         y = solve_ivp(slope, (0, self.until), y0, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
         return y[:9].reshape(3, 3), y[9:]
+
+    def error(self, run: Run) -> float:
+        """In R and Π together, at the end."""
+        R, Pi = self.reference()
+        return float(max(np.abs(run.attitude[-1] - R).max(), np.abs(run.state.momentum.array[-1] - Pi).max()))
 
 
 def _gravity(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
@@ -68,14 +83,14 @@ GRAVITY = Potential(lambda R: 3.0 * R.m33)
 SHAKING = Torque(_shaking_components, frame="space")
 
 TRIALS = (
-    Trial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none"),
-    Trial("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude"),
-    Trial("torque of time", BODY, SHAKING, START, _shaking, "attitude"),
-    Trial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any"),
+    RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none"),
+    RotationTrial("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude"),
+    RotationTrial("torque of time", BODY, SHAKING, START, _shaking, "attitude"),
+    RotationTrial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any"),
 )
 REACH = {"none": 0, "attitude": 1, "any": 2}
 
 
-def trials_for(loads: str) -> list[Trial]:
+def trials_for(loads: str) -> list[RotationTrial]:
     """The trials that a method with these `traits.loads` can run."""
     return [trial for trial in TRIALS if REACH[trial.loads] <= REACH[loads]]

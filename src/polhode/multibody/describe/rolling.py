@@ -18,7 +18,7 @@ from polhode.model.checks import InputError, numbers, positive
 from polhode.model.pytree import Static, replaced, tree
 from polhode.multibody.describe.bodies import Body
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.joints import _unit, triad_about
+from polhode.multibody.describe.joint import triad_about, unit
 from polhode.multibody.describe.views import View, vec
 
 STEEPEST = 1e-6  # a wheel whose axis comes nearer to the normal than this (rad) has no point of contact
@@ -66,7 +66,7 @@ class _OnPlane(_Rolling):
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         named: Any = super().bind(bodies)
-        normal = _unit(f"{named.name!r}: normal", self.normal)
+        normal = unit(f"{named.name!r}: normal", self.normal)
         return replaced(
             named,
             radius=np.asarray(positive(f"{named.name!r}: radius", named.radius)),
@@ -112,7 +112,7 @@ class RollingDisk(_OnPlane):
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         bound: Any = super().bind(bodies)
-        bound = replaced(bound, axis=_unit(f"{bound.name!r}: axis", self.axis))
+        bound = replaced(bound, axis=unit(f"{bound.name!r}: axis", self.axis))
         steep = np.linalg.norm(np.cross(bodies[self.body].rotation @ bound.axis, bound.normal))
         if steep < STEEPEST:
             raise InputError(
@@ -181,7 +181,7 @@ class SphereOnCylinder(_Rolling):
             raise InputError(
                 f"{named.name!r}: a sphere of radius {radius:g} does not fit in a cylinder of radius {cylinder:g}"
             )
-        axis = _unit(f"{named.name!r}: axis", self.axis)
+        axis = unit(f"{named.name!r}: axis", self.axis)
         point = numbers(f"{named.name!r}: point", self.point, (3,))
         return replaced(named, radius=np.asarray(radius), cylinder=np.asarray(cylinder), axis=axis, point=point)
 
@@ -225,7 +225,7 @@ class KnifeEdge(_OneBody):
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         named: Any = super().bind(bodies)
         at = numbers(f"{named.name!r}: at", self.at, (3,))
-        return replaced(named, at=at, normal=_unit(f"{named.name!r}: normal", self.normal))
+        return replaced(named, at=at, normal=unit(f"{named.name!r}: normal", self.normal))
 
     def psi(self, view: View) -> Any:
         body = view.frame(self.body)

@@ -1,1 +1,1 @@
-"""Rows of constraints: their derivatives, gathered over a system, their rank, and what floats."""
+"""Rows of constraints: derivatives, gathering, rank, what floats."""

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra.arrays import product, skew
-from polhode.multibody.rows.derivatives import Local, Motion, Pose, over
+from polhode.multibody.rows.derivatives import Motion, Placed, Pose, of_each
 from polhode.multibody.rows.gathered import Gathered
 from polhode.multibody.rows.gathering import by_row, by_row_and_body
 
@@ -29,14 +29,14 @@ def phi(system: Gathered, q: Pose, t: Any) -> Any:
     blocks = []
     u = jnp.zeros((system.size, 6))
     for g in system.groups:
-        values = over(g, Local.phi, q, u, t) if g.kind.holonomic else jnp.zeros((len(g.first), 0))
+        values = of_each(g, Placed.phi, q, u, t) if g.kind.holonomic else jnp.zeros((len(g.first), 0))
         blocks.append(jnp.pad(values, ((0, 0), (0, g.kind.nonholonomic))))
     return by_row(system, blocks) if blocks else jnp.zeros(0)
 
 
 def psi(system: Gathered, q: Pose, u: Motion, t: Any) -> Any:
     """(k,) ψ = Aϑ + (explicit time), each row."""
-    blocks = [over(g, Local.psi, q, u, t) for g in system.groups]
+    blocks = [of_each(g, Placed.psi, q, u, t) for g in system.groups]
     return by_row(system, blocks) if blocks else jnp.zeros(0)
 
 
@@ -45,7 +45,7 @@ def rows(system: Gathered, q: Pose, t: Any) -> Any:
     if not system.groups:
         return jnp.zeros((0, system.size, 6))
     u = jnp.zeros((system.size, 6))
-    blocks = [over(g, Local.rows, q, u, t) for g in system.groups]
+    blocks = [of_each(g, Placed.rows, q, u, t) for g in system.groups]
     return by_row_and_body(system, blocks)
 
 
@@ -55,7 +55,8 @@ def drift(system: Gathered, q: Pose, t: Any) -> Any:
         return jnp.zeros(system.rows)
     u = jnp.zeros((system.size, 6))
     blocks = [
-        over(g, Local.psi, q, u, t) if g.kind.rheonomic else jnp.zeros((len(g.first), g.rows)) for g in system.groups
+        of_each(g, Placed.psi, q, u, t) if g.kind.rheonomic else jnp.zeros((len(g.first), g.rows))
+        for g in system.groups
     ]
     return by_row(system, blocks)
 
@@ -66,7 +67,7 @@ def regular(system: Gathered, q: Pose, t: Any) -> Any:
     good = jnp.asarray(True)
     for g in system.groups:
         if g.kind.can_be_singular:
-            far = over(g, Local.singular, q, u, t)
+            far = of_each(g, Placed.singular, q, u, t)
             good = good & jnp.all(far > SINGULAR)
     return good
 
@@ -92,7 +93,9 @@ def singularities(system: Gathered, q: Pose, u: Motion) -> list[tuple[str, float
         if g.kind.can_be_singular:
             names = [system.row_names[first].rpartition(".")[0] or system.row_names[first] for first in g.first]
             near, rate = jax.jvp(
-                lambda s, g=g: over(g, Local.singular, moved(q, s * u), jnp.zeros_like(u), 0.0), (0.0,), (1.0,)
+                lambda s, g=g: of_each(g, Placed.singular, moved(q, s * u), jnp.zeros_like(u), 0.0),
+                (0.0,),
+                (1.0,),
             )
             found += list(zip(names, np.asarray(near).tolist(), np.asarray(rate).tolist(), strict=True))
     return found

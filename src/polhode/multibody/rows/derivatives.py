@@ -16,12 +16,12 @@ import numpy as np
 
 from polhode._programs import anew, same_everywhere, trace_number
 from polhode.algebra import Mat3, Vec3
-from polhode.algebra.computed_once import whole
+from polhode.algebra.computed_once import computed_once
 from polhode.multibody.describe.views import Frame, View, frame_of
 from polhode.multibody.rows.gathered import Group
 
 Pose = tuple[Any, Any]  # positions (m, 3), rotations (m, 3, 3)
-Way = Any  # (Vec3 or None, Vec3 or None) of each body: moved and turned, or v and Ω; None is no motion
+Displacement = Any  # (Vec3 or None, Vec3 or None) of each body: moved and turned, or v and Ω; None is no motion
 Motion = Any  # (m, 6): v in space axes, Ω in body axes
 
 
@@ -29,7 +29,7 @@ _O = Vec3(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Local:
+class Placed:
     """A constraint, the frames of its bodies, and the time."""
 
     kind: Any
@@ -40,11 +40,11 @@ class Local:
     def view(self) -> View:
         return View(self.kind.bodies, self.frames.__getitem__, self.t)
 
-    def displaced(self, way: Way) -> Local:
+    def displaced(self, way: Displacement) -> Placed:
         """After a virtual displacement, to first order."""
         return replace(self, frames=[_displaced(f, *of) for f, of in zip(self.frames, way, strict=True)])
 
-    def with_motion(self, way: Way) -> Local:
+    def with_motion(self, way: Displacement) -> Placed:
         frames = [replace(f, v=v or _O, Omega=w or _O) for f, (v, w) in zip(self.frames, way, strict=True)]
         return replace(self, frames=frames)
 
@@ -112,12 +112,12 @@ class Local:
     def shape(self) -> tuple[int, int]:
         return len(self.frames), 6
 
-    def _moving(self, u: Way, d: Way) -> Local:
+    def _moving(self, u: Displacement, d: Displacement) -> Placed:
         """After the displacement d, with a motion given on the axes before it."""
         back = [(v, w if turn is None else w - turn.cross(w)) for (v, w), (_, turn) in zip(u, d, strict=True)]
         return self.displaced(d).with_motion(back)
 
-    def _derivative(self, fn: Callable[[Way], list[Any]], *, apart: bool = False) -> list[Any]:
+    def _derivative(self, fn: Callable[[Displacement], list[Any]], *, apart: bool = False) -> list[Any]:
         """Of each number that fn lists, (6 bodies,), by the displacement or motion that it is given: forward, along
         all directions side by side, which is a short program; or `apart`, three by three, which leaves out what
         does not depend on them, and pays where fn is short."""
@@ -128,7 +128,7 @@ class Local:
         ]
         return [jnp.concatenate(row) for row in zip(*sides, strict=True)] if apart else sides[0]
 
-    def _along(self, fn: Callable[[Way], list[Any]], slots: list[tuple[int, int]], e: Any) -> list[Any]:
+    def _along(self, fn: Callable[[Displacement], list[Any]], slots: list[tuple[int, int]], e: Any) -> list[Any]:
         """The derivative of fn along e, three numbers for each of these motions of bodies."""
 
         def of(moves: list[Vec3]) -> list[Any]:
@@ -168,20 +168,22 @@ def _sum(Lam: Any, rows: list[Any]) -> Any:
     return sum((Lam[i] * row for i, row in enumerate(rows)), jnp.asarray(0.0))
 
 
-def over(group: Group, fn: Callable[..., Any], q: Pose, u: Motion, t: Any, *more: Any) -> Any:
-    """fn(local, ...) of every constraint of a group, from the poses and motions of all bodies."""
+def of_each(group: Group, fn: Callable[..., Any], q: Pose, u: Motion, t: Any, *more: Any) -> Any:
+    """fn(placed, ...) of every constraint of a group, from the poses and motions of all bodies."""
     if same_everywhere(group.kind):
-        return _over(fn, group.bodies, 0, group.kind, q, u, t, more)
+        return _of_each(fn, group.bodies, 0, group.kind, q, u, t, more)
     with anew():
-        return _over(fn, group.bodies, trace_number(), group.kind, q, u, t, more)
+        return _of_each(fn, group.bodies, trace_number(), group.kind, q, u, t, more)
 
 
-@whole(static_argnums=(0, 1, 2))  # traced once for each fn, however often it is asked for
-def _over(fn: Callable[..., Any], bodies: Any, number: int, kinds: Any, q: Pose, u: Motion, t: Any, more: Any) -> Any:
+@computed_once(static_argnums=(0, 1, 2))  # traced once for each fn, however often it is asked for
+def _of_each(
+    fn: Callable[..., Any], bodies: Any, number: int, kinds: Any, q: Pose, u: Motion, t: Any, more: Any
+) -> Any:
     where = np.array(bodies)
 
     def one(kind: Any, q: Pose, u: Any, *more: Any) -> Any:
         frames = [frame_of(q[0][i], q[1][i], u[i]) for i in range(where.shape[1])]
-        return fn(Local(kind, frames, t, number), *more)
+        return fn(Placed(kind, frames, t, number), *more)
 
     return jax.vmap(one)(kinds, (q[0][where], q[1][where]), u[where], *more)

@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from polhode._programs import is_from
 from polhode.algebra.arrays import cross, dot, over_positive3, product, turn
+from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.constraints import Constraint, Holonomic
-from polhode.multibody.describe.forces import Applied
 from polhode.multibody.describe.views import View, frame_of
 from polhode.multibody.rows.gathered import Gathered
 from polhode.multibody.rows.gathering import rows_of
@@ -51,6 +51,18 @@ def _labels(size: int, tied: Iterable[Bodies]) -> np.ndarray:
     for bodies in tied:
         label[np.isin(label, label[list(bodies)])] = label[bodies[0]]
     return label
+
+
+def turning_with_a(
+    constraints: list[Constraint], held: list[bool], tied: list[tuple[str, ...]], names: tuple[str, ...]
+) -> list[Constraint]:
+    """The constraints, those of parts that float as they are there; `held` says which anchor their bodies, `tied` are
+    bodies that forces tie together."""
+    number = {name: i for i, name in enumerate(names)}
+    rows = [([number[b] for b in c.bodies], anchored) for c, anchored in zip(constraints, held, strict=True)]
+    _, afloat = parts_of(len(names), rows, [[number[b] for b in bodies] for bodies in tied])
+    floats = np.any(afloat, axis=0) if afloat else np.zeros(len(names), dtype=bool)
+    return [c.floating() if floats[b[0]] else c for c, (b, _) in zip(constraints, rows, strict=True)]
 
 
 def acts_within(force: Applied, names: Sequence[str], positions: np.ndarray) -> bool:

@@ -15,9 +15,9 @@ from polhode._programs import is_from
 from polhode.model.checks import InputError
 from polhode.model.pytree import Static, tree
 from polhode.multibody.describe.affine import check_class
+from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import GROUND
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.forces import Applied
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import View
 

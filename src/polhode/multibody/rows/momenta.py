@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from polhode.algebra import Quaternion, Vec3, exp
 from polhode.algebra.arrays import dot, inverse3, matrices, turn
-from polhode.algebra.computed_once import whole
+from polhode.algebra.computed_once import computed_once
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows.gathered import Gathered
 
@@ -22,7 +22,7 @@ def pose(state: State) -> tuple[Any, Any]:
     return jnp.asarray(state.positions), state.rotations
 
 
-@whole
+@computed_once
 def carried(state: State, d: Any) -> tuple[Any, Any]:
     """(27): r + d and q ∘ exp(d) for a displacement d, (N, 6)."""
     q = Quaternion(*(state.quaternions[..., i] for i in range(4)))
@@ -31,7 +31,7 @@ def carried(state: State, d: Any) -> tuple[Any, Any]:
     return state.positions + d[..., :3], jnp.stack(list(turned), axis=-1)
 
 
-@whole
+@computed_once
 def posed(place: tuple[Any, Any]) -> tuple[Any, Any]:
     """Positions and quaternions as positions and rotations."""
     return place[0], matrices(place[1])

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from polhode.algebra.arrays import turn
-from polhode.multibody.rows.derivatives import Local, Pose, over
+from polhode.multibody.rows.derivatives import Placed, Pose, of_each
 from polhode.multibody.rows.gathered import Gathered, Group
 from polhode.multibody.rows.gathering import by_body, by_row, rows_of
 
@@ -24,7 +24,7 @@ Blocks = list[Any]
 def blocks_of(system: Gathered, q: Pose, t: Any) -> Blocks:
     """A, in body axes."""
     u = jnp.zeros((system.size, 6))
-    return [over(g, Local.rows, q, u, t) for g in system.groups]
+    return [of_each(g, Placed.rows, q, u, t) for g in system.groups]
 
 
 def bodies_of(group: Group) -> np.ndarray:

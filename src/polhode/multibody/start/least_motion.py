@@ -1,7 +1,7 @@
 """The least motion, in the metric of kinetic energy, that changes rows as asked: A x = b.
 
 Rows are of any unit and masses of any size, so each row is first made of length one in that metric; what then counts
-as small is the same for a watch and for a bridge.
+as small is the same for a watch and for a bridge. `rows_at` takes the rows from a system where a state of it is.
 """
 
 from __future__ import annotations
@@ -13,8 +13,14 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
+from polhode._programs import stored
+from polhode.multibody.describe.state import State
+from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.momenta import mass_inverse, pose
 from polhode.multibody.rows.rank import weighted
+from polhode.multibody.rows.row_blocks import blocks_of, matrix_of, over_masses
 
+_MANY = 200  # rows: from here on A M⁻¹Aᵀ is factored as a sparse matrix, unless rows follow from others
 _TIED = 1e-3
 _REFINED = 2  # times: bodies of 1e-6 and 1e6 kg share one factorisation, whose round-off is that of the heavy one
 
@@ -88,3 +94,30 @@ class Least:
         largest = np.zeros(tied.max() + 1)
         np.maximum.at(largest, tied, own)
         return own + _TIED * largest[tied]
+
+
+@stored(briefly=True)
+def _blocks(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
+    A = blocks_of(system, pose(state), t)
+    return A, over_masses(system, mass_inverse(system), A)
+
+
+def are_many(rows: int) -> bool:
+    """Whether so many rows are too many for dense matrices."""
+    return rows >= _MANY
+
+
+def rows_at(system: Gathered, state: State, t: Any, which: np.ndarray | None = None, cut: float | None = None) -> Least:
+    """The rows, all or `which`, where the state is."""
+    A, MA = _blocks(system, state, t)
+    pair = (matrix_of(system, blocks) for blocks in (A, MA))
+    A, MA = (x if which is None else x[which] for x in pair)
+    sparse = are_many(A.shape[0]) and not system.redundant
+    cut = system.tolerance if cut is None else cut
+    return Least(A, MA, np.asarray(system.masses), np.asarray(system.inertias), cut=cut, sparse=sparse)
+
+
+def sizes(state: State) -> np.ndarray:
+    """Of what positions and attitudes are made of, (N, 6): m from the origin, rad."""
+    far = np.abs(np.asarray(state.positions)).max(axis=1, keepdims=True)
+    return np.concatenate([np.repeat(far, 3, axis=1), np.ones((len(far), 3))], axis=1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from polhode.multibody.describe.bodies import GROUND
 from polhode.multibody.rows.gathered import Gathered
-from polhode.multibody.start.consistent import Correction
+from polhode.multibody.start.correction import Correction
 
 _SHIFT, _TURN, _SPEED = 1e-3, 1e-2, 1e-3  # of the extent; rad; of the speeds
 

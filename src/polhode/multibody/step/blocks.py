@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from polhode.algebra import Vec3
 from polhode.algebra.arrays import product, skew, turn_back
-from polhode.algebra.computed_once import whole
+from polhode.algebra.computed_once import computed_once
 from polhode.algebra.scalars import stumpff
 from polhode.multibody.system import System
 
@@ -36,7 +36,7 @@ def masses(system: System) -> Any:
     return jnp.pad(moves, ((0, 0), (0, 3), (0, 3))) + jnp.pad(turns, ((0, 0), (3, 0), (3, 0)))
 
 
-@whole
+@computed_once
 def carry_of(psi: Any) -> Any:
     """dexp(-ψ) of each rotation ψ, (N, 3, 3): how the end turns when the displacement does."""
     x = Vec3(psi[:, 3], psi[:, 4], psi[:, 5]).norm2()[:, None, None]

@@ -23,26 +23,22 @@ from the other end of the step: it is symmetric in time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import compress
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode.algebra.arrays import cross, dot, skew, turn, turn_back
-from polhode.algebra.dense import inverse, matmul
+from polhode.algebra.arrays import cross, dot, turn_back
 from polhode.algebra.scalars import stumpff
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.derivatives import Local, over
+from polhode.multibody.rows.derivatives import Placed, of_each
 from polhode.multibody.rows.floating import Parts
-from polhode.multibody.rows.gathering import by_bodies, by_body, by_row_and_body, rows_of
+from polhode.multibody.rows.gathering import by_body, rows_of
 from polhode.multibody.rows.momenta import (
     carried,
-    extent,
-    gyration,
     in_space,
     mass_inverse,
     momentum,
@@ -51,7 +47,8 @@ from polhode.multibody.rows.momenta import (
     pose,
     posed,
 )
-from polhode.multibody.step.blocks import carried_by, carry_of, diagonal, masses, rotations
+from polhode.multibody.step.newton_matrix import NewtonMatrix
+from polhode.multibody.step.scaled_equations import Scaled
 from polhode.multibody.system import System
 
 # What is about to stop has no direction of motion, and neither has a part afloat whose bodies hardly move within it.
@@ -63,19 +60,10 @@ _STIFF = 1e-6
 # of what forces do.
 _UNTURNED = 1e-6
 
-_PROXIMAL = 1e-3  # of the diagonal, added to it where rows follow from others
-_REFINED = 2
-_ROUND_OFF = 1e-15
 
-
-class Equations:
+class Equations(NewtonMatrix):
     """Of one step from `state` at t to t + h. `both`: φ and ψ of holonomic rows hold at the end, by Γ;
     else ψ + κφ does. `conserving`: means along the path; else of the two ends."""
-
-    # Of the largest position over the step: round-off leaves ε|r|/h of a velocity, which `_idle` magnifies, some
-    # hundred times, where a system moves slower than gravity would make it in a step. Corrections that no longer
-    # fall are taken for round-off below 1e-10 of their scale (`Chord`).
-    round_off: ClassVar[float] = 1e-3
 
     def __init__(
         self, system: System, state: State, t: Any, h: Any, *, both: bool, kappa: Any, conserving: bool
@@ -243,182 +231,9 @@ class Equations:
         s, t = self.system, self.t + 0.5 * self.h
         Gam = self._among(Gam)
         here = [Gam[rows_of(g)[:, : g.kind.holonomic]] for g in s.groups]
-        slopes = [over(g, Local.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
+        slopes = [of_each(g, Placed.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
         return by_body(s, slopes)
 
-    def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
-        """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
-        (ϑ⁺, Λ, Γ): w = (ϑ + ϑ⁺)/2 + M⁻¹AᵀΓ. Terms of the size of Γ are left out of it; `frozen` leaves out
-        all that q⁺ brings, but in φ⁺."""
-        s, h, t = self.system, self.h, self.t
-        N, k = s.size, s.rows
-        n = 6 * N
-        w, _, _, u_end = self.guess()
-        end = posed(carried(self.state, h * w))
-        A_end = self.rows(end, t + h)
-        A = 0.5 * (self.A + A_end)
-        # Momentum is balanced in the body axes of the end here, where M is nearly all of its derivative.
-        back = jnp.swapaxes(end[1], -1, -2)
-        A_force = 0.5 * (in_space(back, self.A_space) + A_end).reshape(k, n)
-        by_q, by_u = self._force_slopes(end, u_end)
-        carry = carry_of(h * w)
-        K_q, D_q = jnp.zeros((n, n)), jnp.zeros((k, n))
-        if not frozen:
-            wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
-            gyro = rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
-            K_q = h * carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
-            D_q = h * carried_by(carry, rate.reshape(k, n), N)
-        D_phi = carried_by(carry, A_end.reshape(k, n)[self.hol], N)
-        K = inverse(diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
-        D = A_end.reshape(k, n) + 0.5 * D_q
-        if not self.both and len(self.hol):
-            D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
-        KA = matmul(K, A_force.T)
-        over_S = self._over(matmul(D, KA))
-
-        def inner(a: Any, b: Any) -> tuple[Any, Any]:
-            """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a, Dδϑ⁺ = b."""
-            Ka = K @ a
-            dLam = over_S(b - D @ Ka)
-            return Ka + KA @ dLam, dLam
-
-        if self.both:
-            MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
-            over_S_phi = self._over(matmul(D_phi, MA))
-
-        def solve(residual: Any) -> Any:
-            balance, psi, phi, off = residual
-            a = in_space(back, balance).reshape(n)
-            du, dLam = inner(a, psi)
-            if not self.both:
-                return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0), off + du.reshape(N, 6)
-            # φ⁺ sees half of δϑ⁺, which the shift M⁻¹AᵀδΓ changes in its turn, by a part of order h.
-            for _ in range(2):
-                dGam = over_S_phi(phi - 0.5 * (D_phi @ du))
-                shift = MA @ dGam
-                du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
-            return (0.5 * du + shift).reshape(N, 6), dLam, dGam, off + du.reshape(N, 6)
-
-        return solve
-
-    def _over(self, S: Any) -> Callable[[Any], Any]:
-        """S⁻¹ as a function. Where rows follow from others, S is singular: then by proximal iteration (Carpentier,
-        Budhiraja & Mansard 2021), which leaves alone what no multiplier can change."""
-        if not self.system.redundant:
-            inverted = inverse(S)
-            return lambda b: inverted @ b
-        lifted = inverse(S + _PROXIMAL * jnp.diag(jnp.diag(S)))
-
-        def nearly(b: Any) -> Any:
-            """Twice, with S between: what rows disagree by, for this one matrix, does not pile up in multipliers that
-            pull nothing."""
-            return lifted @ (S @ (lifted @ b))
-
-        def solve(b: Any) -> Any:
-            x = nearly(b)
-            for _ in range(_REFINED):
-                x = x + nearly(b - S @ x)
-            return x
-
-        return solve
-
-    def _force_slopes(self, end: Any, u: Any) -> tuple[Any, Any]:
-        """∂f/∂q and ∂f/∂ϑ at the end, (6N, 6N), in body axes."""
-        s, t, n = self.system, self.t + self.h, 6 * self.system.size
-        if all(f.constant for f in s.forces):
-            return 0.0, 0.0
-        back = jnp.swapaxes(end[1], -1, -2)
-
-        def f(d: Any, u: Any) -> Any:
-            q = assembly.moved(end, d)
-            return in_space(back, in_space(q[1], assembly.forces(s, q, u, t)))
-
-        by_q, by_u = jax.jacfwd(f, argnums=(0, 1))(jnp.zeros_like(u), u)
-        return by_q.reshape(n, n), by_u.reshape(n, n)
-
-    def _row_slopes(self, end: Any, u: Any, Lam: Any) -> tuple[Any, Any]:
-        """∂(AᵀΛ)/∂q, (6N, 6N), on the axes of the bodies at the end, and ∂ψ/∂q, (k, N, 6), at the end."""
-        s = self.system
-        if not s.groups:
-            return 0.0, jnp.zeros((0, s.size, 6))
-        t = self.t + self.h
-        here = [Lam[rows_of(g)] for g in s.groups]
-        wrench = by_bodies(s, [over(g, Local.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)])
-        return wrench, by_row_and_body(s, [over(g, Local.psi_slope, end, u, t) for g in s.groups])
-
-    def norm(self, residual: Any) -> Any:
-        """Of what is left of the equations, (47) and (48): of momentum in the metric of kinetic energy, and of rows."""
-        balance, psi, phi, off = residual
-        b = in_space(jnp.swapaxes(self.q[1], -1, -2), balance)
-        rows = jnp.sum(psi * psi) + jnp.sum(phi * phi) + jnp.sum(off * off)
-        return jnp.sqrt(jnp.sum(b * over_mass(self.per_mass, b)) + rows)
-
-    def measure(self) -> Callable[[Any, Any], Any]:
-        """The size of a correction and of the residual that it answers, as a function: the largest change of a
-        velocity relative to the largest velocity, and the largest opening of a row relative to the speed of what it
-        holds. Lengths and angles each by their own scale; angular velocities by the momentum they carry, as the spin
-        of a thin rod about itself is known to round-off in momentum only."""
-        J = jnp.asarray(self.system.inertias)
-        trace = J[:, 0, 0] + J[:, 1, 1] + J[:, 2, 2]
-        speed, turning = self.speeds()
-        rows = self.span(speed, turning) + 1e-300
-        # Round-off in the impulses on a body leaves this much of its velocity, and of the rows that hold it.
-        kick = _ROUND_OFF * self.reach(jnp.abs(self.guess()[1]))
-        moves, turns = _norms(kick[:, :3]) / self.system.masses, _norms(kick[:, 3:]) / trace
-        opens = self.span(moves, turns)
-
-        def over(x: Any, noise: Any, scale: Any) -> Any:
-            return jnp.maximum(x - noise, 0.0) / scale
-
-        def size(d: Any, residual: Any) -> Any:
-            moved = over(_norms(d[0][:, :3]), moves, speed)
-            turned = over(_norms(turn(J, d[0][:, 3:])) / trace, turns, turning)
-            each = [moved, turned, over(jnp.abs(residual[1]), opens, rows)]
-            if self.both:  # else φ⁺ is not among the equations, or within ψ⁺
-                each.append(over(jnp.abs(residual[2]), opens[self.hol], rows[self.hol]))
-            every = jnp.concatenate(each)
-            # Corrections that are not finite must be seen.
-            return jnp.max(jnp.where(jnp.isnan(every), jnp.inf, every)) + 0.0 * jnp.sum(d[0])
-
-        return size
-
-    def disagreement(self) -> Callable[[Any], Any]:
-        """How far rows are open, relative to the speed and the size of what they hold, as a function of a residual."""
-        speed, turning = self.speeds()
-        size_of = extent(self.system, self.q[0]) * jnp.ones_like(speed)
-        rows, lengths = self.span(speed, turning) + 1e-300, self.span(size_of, jnp.ones_like(speed)) + 1e-300
-
-        def size(residual: Any) -> Any:
-            _, psi, phi = residual
-            each = [jnp.abs(psi) / rows]
-            if self.both:
-                each.append(jnp.abs(self.h * phi) / lengths[self.hol])
-            return jnp.max(jnp.concatenate(each), initial=0.0)
-
-        return size
-
-    def speeds(self) -> tuple[Any, Any]:
-        """What velocities and angular velocities are compared with, (N,) each: the largest; what is slow, with what
-        round-off in positions leaves of a velocity."""
-        w = self.guess()[0]
-        fastest = [jnp.max(jnp.maximum(_norms(self.u[:, i]), _norms(w[:, i]))) for i in (np.s_[:3], np.s_[3:])]
-        left, size = self.round_off / jnp.abs(self.h), gyration(self.system)
-        speed = fastest[0] + size * fastest[1] + left * (jnp.max(_norms(self.q[0])) + size)
-        turning = fastest[1] + fastest[0] / extent(self.system, self.q[0]) + left
-        one = jnp.ones(self.system.size)
-        return speed * one, turning * one
-
-    def reach(self, Lam: Any) -> Any:
-        """|A|ᵀΛ, (N, 6)."""
-        return self.pull(jax.tree.map(jnp.abs, self.A), Lam)
-
-    def span(self, speed: Any, turning: Any) -> Any:
-        """|A|ϑ of such speeds in every direction, (k,)."""
-        ones = jnp.ones(3)
-        return self.along(
-            jax.tree.map(jnp.abs, self.A), jnp.concatenate([speed[:, None] * ones, turning[:, None] * ones], axis=-1)
-        )
-
-
-def _norms(v: Any) -> Any:
-    return jnp.sqrt(dot(v, v))
+    def scaled(self) -> Scaled:
+        """The same in units of kinetic energy."""
+        return Scaled(self)

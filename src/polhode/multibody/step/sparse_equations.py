@@ -26,7 +26,7 @@ from polhode.model.checks import InputError
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows import row_blocks as rows
-from polhode.multibody.rows.derivatives import Local, over
+from polhode.multibody.rows.derivatives import Placed, of_each
 from polhode.multibody.rows.gathering import rows_of
 from polhode.multibody.rows.momenta import carried, in_space, momentum, posed
 from polhode.multibody.rows.row_blocks import Blocks, bodies_of
@@ -100,7 +100,10 @@ class SparseEquations(Equations):
 
         at = end, u, self.t + self.h
         return [
-            (over(g, Local.wrench_slope, *at, Lam[rows_of(g)]), over(g, Local.psi_slope, *at))
+            (
+                of_each(g, Placed.wrench_slope, *at, Lam[rows_of(g)]),
+                of_each(g, Placed.psi_slope, *at),
+            )
             for g in self.system.groups
         ]
 

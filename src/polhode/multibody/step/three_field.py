@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, Literal
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
@@ -20,19 +18,14 @@ from polhode.model.traits import Traits
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.momenta import carried, extent, motion, pose, posed
-from polhode.multibody.start.consistent import rows_that_follow
+from polhode.multibody.start.dependent_rows import rows_that_follow
 from polhode.multibody.start.least_multipliers import least
 from polhode.multibody.step.base import FieldState, MultibodyMethod
 from polhode.multibody.step.equations import Equations
-from polhode.multibody.step.ladder import Ladder
-from polhode.multibody.step.least_norm import LeastNorm
 from polhode.multibody.step.projection import projected
 from polhode.multibody.system import System
-from polhode.solve import Report
-from polhode.solve.chord import Chord
-from polhode.solve.dense_newton import DenseNewton
-
-_CUT = 1e-9  # singular values below this part of the largest count as zero
+from polhode.solve import Chord, DenseNewton, Ladder, LeastNorm, Report
+from polhode.solve.implicit import implicit
 
 Stabilisation = Literal["both", "kappa", "projection", "none"]
 
@@ -114,9 +107,21 @@ class ThreeField(MultibodyMethod):
         both = self.stabilisation == "both"
         return self.equations(system, state, t, h, both=both, kappa=kappa, conserving=self.conserving)
 
+    # The solution of the equations of a step, and how it was reached, see `solve.implicit`.
+
+    def solution(self, *at: Any) -> tuple[Any, Any]:
+        x, report, renewed = self._solved(self._equations(*at))
+        return x, (1.0 * report.converged, 1.0 * report.iterations, report.error, jnp.asarray(1.0 * renewed))
+
+    def left(self, x: Any, *at: Any) -> Any:
+        return self._equations(*at).residual(x)
+
+    def underdetermined(self, *at: Any) -> bool:
+        return bool(at[0].redundant)
+
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         state = self.begin(system, state)
-        (w, Lam, _, u), (converged, iterations, error, renewed) = _root(self, system, state, t, h)
+        (w, Lam, _, u), (converged, iterations, error, renewed) = implicit(self, system, state, t, h)
         report = Report(converged > 0, iterations.astype(int), error, renewals=renewed.astype(int))
         r, q = carried(state, h * w)
         new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
@@ -162,29 +167,6 @@ class ThreeField(MultibodyMethod):
 @stored(static=1, briefly=True)
 def _rows_left(method: ThreeField, system: System, state: State, t: Any, h: Any) -> Any:
     return method.rows_left(system, state, t, h)
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _root(method: ThreeField, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any]:
-    """The solution of the equations of a step, and how it was reached, in floats."""
-    x, report, renewed = method._solved(method._equations(system, state, t, h))
-    return x, (1.0 * report.converged, 1.0 * report.iterations, report.error, jnp.asarray(1.0 * renewed))
-
-
-@_root.defjvp
-def _root_slope(method: ThreeField, at: Any, along: Any) -> tuple[Any, Any]:
-    """By the theorem on implicit functions: one linear system, however many iterations were needed."""
-    x, ending = _root(method, *at)
-    flat, shaped = ravel_pytree(x)
-
-    def residual(x: Any, *at: Any) -> Any:
-        return ravel_pytree(method._equations(*at).residual(shaped(x)))[0]
-
-    change = jax.jvp(partial(residual, flat), at, along)[1]
-    slope = jax.jacfwd(residual)(flat, *at)
-    # Where rows follow from others, with multipliers of least change.
-    moved = jnp.linalg.pinv(slope, rtol=_CUT) @ change if at[0].redundant else jnp.linalg.solve(slope, change)
-    return (x, ending), (shaped(-moved), jax.tree.map(jnp.zeros_like, ending))
 
 
 def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any, t: Any, h: Any) -> State:

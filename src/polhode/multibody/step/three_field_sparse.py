@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
-
-import jax.numpy as jnp
-from jax import lax
 
 from polhode.model.checks import InputError
 from polhode.model.halving import Halving
@@ -40,23 +37,7 @@ class ThreeFieldSparse(ThreeField):
         return self, Halving(self, fast=False)
 
     def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
-        """A matrix for one correction, then a better one, and another wherever corrections fall slowly: in a long
-        chain the guess may be far off."""
-
-        def unfinished(s: Any) -> Any:
-            _, report, n = s
-            return ~report.converged & (n < _MATRICES)
-
-        def advance(s: Any) -> Any:
-            x, report, n = s
-            limit: Any = jnp.where(n == 0, 1, self.solver.limit)
-            solver = replace(self.solver, limit=limit)
-            x, now = solver(equations.residual, equations.correction_at(x), x, equations.measure())
-            return x, replace(now, iterations=report.iterations + now.iterations), n + 1
-
-        none = replace(Report.explicit(), converged=jnp.asarray(False))
-        x, report, _ = lax.while_loop(unfinished, advance, (equations.guess(), none, jnp.asarray(0)))
-        return x, report, 0.0
+        return *self.solver.solve_renewing(equations, _MATRICES), 0.0
 
     def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
         return self._following(system, state, t)

@@ -2,8 +2,7 @@
 
 For steps that one matrix does not solve: near positions in which rows come to follow from others, where
 only the matrix of the iterate itself is right, and the multipliers are not determined by their rows alone; and
-where masses differ by orders. Every unknown and every row is scaled by the kinetic energy it stands for, so that what
-counts as dependent does not depend on units.
+where masses differ by orders. It works on equations whose unknowns and rows are scaled (`equations.scaled()`).
 """
 
 from __future__ import annotations
@@ -15,15 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.algebra.arrays import inverse3, root3, turn, turn_back
-from polhode.model.pytree import tree
-from polhode.multibody.rows.momenta import in_space
-from polhode.multibody.step.equations import Equations
-from polhode.multibody.system import System
-from polhode.solve import Report
 from polhode.solve.chord import settled
-
-_SIDE_BY_SIDE = 256  # columns of the Jacobian
+from polhode.solve.iteration import Report
 
 
 @dataclass(frozen=True)
@@ -40,9 +32,9 @@ class LeastNorm:
     shortest: int = 8
     clear: float = 1e-4  # with corrections below this, rows that still disagree contradict each other
 
-    def solve(self, equations: Equations, unless: Any = False) -> tuple[Any, Report, Any]:
+    def solve(self, equations: Any, unless: Any = False) -> tuple[Any, Report, Any]:
         """The solution, how it was reached, and 1; nothing is done where it is known already, `unless`."""
-        scaled, size, apart = Scaled(equations), equations.measure(), equations.disagreement()
+        scaled, size, apart = equations.scaled(), equations.measure(), equations.disagreement()
         tolerance = equations.system.tolerance
 
         def advance(s: _At) -> _At:
@@ -83,7 +75,8 @@ class LeastNorm:
         return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=1e-6)
 
 
-@tree
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
 class _At:
     """An iterate, the correction to it and the part of that which is tried."""
 
@@ -98,75 +91,3 @@ class _At:
     count: Any
     apart: Any  # what rows disagree by, that no correction mends
     hopeless: Any  # they do, and go on doing so
-
-
-class Roots:
-    """M^(1/2) of a system, as √m and Cholesky's root of J."""
-
-    def __init__(self, system: System) -> None:
-        self.m = jnp.sqrt(jnp.asarray(system.masses))[:, None]
-        self.J = root3(jnp.asarray(system.inertias))
-        self.over_J = inverse3(self.J)
-
-    def under(self, p: Any) -> Any:
-        """M^(-1/2)p, (..., N, 6)."""
-        return jnp.concatenate([p[..., :3] / self.m, turn(self.over_J, p[..., 3:])], axis=-1)
-
-    def velocities(self, v: Any) -> Any:
-        """w of M^(1/2)w."""
-        return jnp.concatenate([v[:, :3] / self.m, turn_back(self.over_J, v[:, 3:])], axis=-1)
-
-    def of_velocities(self, w: Any) -> Any:
-        return jnp.concatenate([w[:, :3] * self.m, turn_back(self.J, w[:, 3:])], axis=-1)
-
-    def per_row(self, A: Any) -> Any:
-        """1/|aM^(-1/2)| of every row a of A, (k, N, 6)."""
-        W = self.under(A)
-        length = jnp.sqrt(jnp.sum(W * W, axis=(1, 2)))
-        return 1.0 / jnp.where(length > 0.0, length, 1.0)
-
-
-class Scaled:
-    """The equations with (w, Λ, Γ) as one array y, and what is left of them as another, both in √J."""
-
-    def __init__(self, equations: Equations) -> None:
-        s = equations.system
-        self.equations, self.size, self.rows = equations, s.size, s.rows
-        self.roots = Roots(s)
-        self.back = jnp.swapaxes(equations.q[1], -1, -2)
-        self.per_row = self.roots.per_row(equations.A)
-        self.per_closing = self.per_row[equations.hol] if equations.both else jnp.zeros(0)
-
-    def unknowns(self, y: Any) -> Any:
-        v, Lam, Gam = jnp.split(y, [6 * self.size, 6 * self.size + self.rows])
-        w = self.roots.velocities(v.reshape(-1, 6))
-        return w, Lam * self.per_row, Gam * self.per_closing, jnp.zeros_like(w)
-
-    def guess(self) -> Any:
-        w, Lam, Gam, _ = self.equations.guess()
-        v = self.roots.of_velocities(w)
-        return jnp.concatenate([v.ravel(), Lam / self.per_row, Gam / self.per_closing])
-
-    def residual(self, y: Any) -> tuple[Any, Any]:
-        """What is left of the equations, and ϑ⁺."""
-        balance, psi, phi, off = self.equations.residual(self.unknowns(y))
-        closing = phi * self.per_closing if self.equations.both else jnp.zeros(0)
-        left = jnp.concatenate([self.roots.under(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
-        return left, -off
-
-    def parts(self, left: Any) -> Any:
-        """Of what is left of the equations, rows as they are: (None, ψ⁺, φ⁺/h)."""
-        _, psi, phi = jnp.split(left, [6 * self.size, 6 * self.size + self.rows])
-        return None, psi / self.per_row, phi / self.per_closing
-
-    def jacobian(self, y: Any) -> Any:
-        def along(e: Any) -> Any:
-            return jax.jvp(lambda y: self.residual(y)[0], (y,), (e,))[1]
-
-        # As many side by side as memory allows, the last ones filled up with nothing.
-        n = len(y)
-        times = -(-n // _SIDE_BY_SIDE)
-        each = -(-n // times)
-        ways = jnp.eye(times * each, n).reshape(times, each, n)
-        columns = jax.vmap(along)(ways[0])[None] if times == 1 else lax.map(jax.vmap(along), ways)
-        return columns.reshape(-1, n)[:n].T

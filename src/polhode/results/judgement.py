@@ -1,12 +1,36 @@
-"""An energy that changed though nothing drives the motion: told, as no step failed."""
+"""A run judged: quantities that have no value; an energy that changed though nothing drives the motion."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from polhode.simulation import Status
+
 _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
+
+
+def up_to_what_has_no_value(run: Any) -> Any:
+    """The run up to the first sample in which a quantity that must have a value has none; all of it if there is no
+    such."""
+    values = {name: run[name] for name in run.judged}
+    good = {name: np.isfinite(v).all(axis=tuple(range(1, v.ndim))) for name, v in values.items()}
+    whole = np.all(list(good.values()), axis=0)
+    if whole.all():
+        return run
+    i = int(whole.argmin())
+    what = next(name for name in good if not good[name][i])
+    bad = ~np.isfinite(values[what][i])
+    failure = {
+        "step": int(run.trajectory.steps[i]),
+        "t": float(run.t[i]),
+        "what": what,
+        "value": float(values[what][i][bad].flat[0]),
+        "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
+    }
+    return replace(run, trajectory=run.trajectory.cut(i, Status.NOT_FINITE, failure))
 
 
 def energy_gone_wrong(run: Any) -> str | None:

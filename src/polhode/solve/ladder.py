@@ -8,11 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from polhode.multibody.step.equations import Equations
-from polhode.multibody.step.least_norm import LeastNorm
-from polhode.solve import Report
 from polhode.solve.chord import Chord
-from polhode.solve.iteration import runs_until_converged
+from polhode.solve.iteration import Report, runs_until_converged
+from polhode.solve.least_norm import LeastNorm
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Ladder:
     chord: Chord = field(default_factory=Chord)
     newton: LeastNorm = field(default_factory=LeastNorm)
 
-    def solve(self, equations: Equations) -> tuple[Any, Report, Any]:
+    def solve(self, equations: Any) -> tuple[Any, Report, Any]:
         x, report, _ = self.chord.solve(equations)
         if not runs_until_converged(self.chord.mode):
             return x, report, 0.0

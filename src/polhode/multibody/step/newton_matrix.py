@@ -1,0 +1,133 @@
+"""The matrix of Newton's method for the equations of a step, at its guess, in dense blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from polhode.algebra.arrays import skew
+from polhode.algebra.dense import inverse, matmul
+from polhode.multibody.rows import assembly
+from polhode.multibody.rows.derivatives import Placed, of_each
+from polhode.multibody.rows.gathering import by_bodies, by_row_and_body, rows_of
+from polhode.multibody.rows.momenta import carried, in_space, momentum, over_mass, posed
+from polhode.multibody.step.blocks import carried_by, carry_of, diagonal, masses, rotations
+from polhode.multibody.step.convergence import Convergence
+
+_PROXIMAL = 1e-3  # of the diagonal, added to it where rows follow from others
+_REFINED = 2
+
+
+class NewtonMatrix(Convergence):
+    """Of `Equations`, which derive from it."""
+
+    state: Any
+    t: Any
+    kappa: Any
+    A_space: Any  # rows at the start, in space axes
+    rows: Callable[[Any, Any], Any]
+
+    def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
+        """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
+        (ϑ⁺, Λ, Γ): w = (ϑ + ϑ⁺)/2 + M⁻¹AᵀΓ. Terms of the size of Γ are left out of it; `frozen` leaves out
+        all that q⁺ brings, but in φ⁺."""
+        s, h, t = self.system, self.h, self.t
+        N, k = s.size, s.rows
+        n = 6 * N
+        w, _, _, u_end = self.guess()
+        end = posed(carried(self.state, h * w))
+        A_end = self.rows(end, t + h)
+        A = 0.5 * (self.A + A_end)
+        # Momentum is balanced in the body axes of the end here, where M is nearly all of its derivative.
+        back = jnp.swapaxes(end[1], -1, -2)
+        A_force = 0.5 * (in_space(back, self.A_space) + A_end).reshape(k, n)
+        by_q, by_u = self._force_slopes(end, u_end)
+        carry = carry_of(h * w)
+        K_q, D_q = jnp.zeros((n, n)), jnp.zeros((k, n))
+        if not frozen:
+            wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
+            gyro = rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
+            K_q = h * carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
+            D_q = h * carried_by(carry, rate.reshape(k, n), N)
+        D_phi = carried_by(carry, A_end.reshape(k, n)[self.hol], N)
+        K = inverse(diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
+        D = A_end.reshape(k, n) + 0.5 * D_q
+        if not self.both and len(self.hol):
+            D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
+        KA = matmul(K, A_force.T)
+        over_S = self._over(matmul(D, KA))
+
+        def inner(a: Any, b: Any) -> tuple[Any, Any]:
+            """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a, Dδϑ⁺ = b."""
+            Ka = K @ a
+            dLam = over_S(b - D @ Ka)
+            return Ka + KA @ dLam, dLam
+
+        if self.both:
+            MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
+            over_S_phi = self._over(matmul(D_phi, MA))
+
+        def solve(residual: Any) -> Any:
+            balance, psi, phi, off = residual
+            a = in_space(back, balance).reshape(n)
+            du, dLam = inner(a, psi)
+            if not self.both:
+                return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0), off + du.reshape(N, 6)
+            # φ⁺ sees half of δϑ⁺, which the shift M⁻¹AᵀδΓ changes in its turn, by a part of order h.
+            for _ in range(2):
+                dGam = over_S_phi(phi - 0.5 * (D_phi @ du))
+                shift = MA @ dGam
+                du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
+            return (0.5 * du + shift).reshape(N, 6), dLam, dGam, off + du.reshape(N, 6)
+
+        return solve
+
+    def _over(self, S: Any) -> Callable[[Any], Any]:
+        """S⁻¹ as a function. Where rows follow from others, S is singular: then by proximal iteration (Carpentier,
+        Budhiraja & Mansard 2021), which leaves alone what no multiplier can change."""
+        if not self.system.redundant:
+            inverted = inverse(S)
+            return lambda b: inverted @ b
+        lifted = inverse(S + _PROXIMAL * jnp.diag(jnp.diag(S)))
+
+        def nearly(b: Any) -> Any:
+            """Twice, with S between: what rows disagree by, for this one matrix, does not pile up in multipliers that
+            pull nothing."""
+            return lifted @ (S @ (lifted @ b))
+
+        def solve(b: Any) -> Any:
+            x = nearly(b)
+            for _ in range(_REFINED):
+                x = x + nearly(b - S @ x)
+            return x
+
+        return solve
+
+    def _force_slopes(self, end: Any, u: Any) -> tuple[Any, Any]:
+        """∂f/∂q and ∂f/∂ϑ at the end, (6N, 6N), in body axes."""
+        s, t, n = self.system, self.t + self.h, 6 * self.system.size
+        if all(f.constant for f in s.forces):
+            return 0.0, 0.0
+        back = jnp.swapaxes(end[1], -1, -2)
+
+        def f(d: Any, u: Any) -> Any:
+            q = assembly.moved(end, d)
+            return in_space(back, in_space(q[1], assembly.forces(s, q, u, t)))
+
+        by_q, by_u = jax.jacfwd(f, argnums=(0, 1))(jnp.zeros_like(u), u)
+        return by_q.reshape(n, n), by_u.reshape(n, n)
+
+    def _row_slopes(self, end: Any, u: Any, Lam: Any) -> tuple[Any, Any]:
+        """∂(AᵀΛ)/∂q, (6N, 6N), on the axes of the bodies at the end, and ∂ψ/∂q, (k, N, 6), at the end."""
+        s = self.system
+        if not s.groups:
+            return 0.0, jnp.zeros((0, s.size, 6))
+        t = self.t + self.h
+        here = [Lam[rows_of(g)] for g in s.groups]
+        wrench = by_bodies(
+            s, [of_each(g, Placed.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)]
+        )
+        return wrench, by_row_and_body(s, [of_each(g, Placed.psi_slope, end, u, t) for g in s.groups])

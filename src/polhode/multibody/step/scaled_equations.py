@@ -1,0 +1,88 @@
+"""The equations of a step with every unknown and every row scaled by the kinetic energy it stands for, so that what
+counts as small, or as dependent, does not depend on units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from polhode.algebra.arrays import inverse3, root3, turn, turn_back
+from polhode.multibody.rows.momenta import in_space
+from polhode.multibody.system import System
+
+_SIDE_BY_SIDE = 256  # columns of the Jacobian
+
+
+class Roots:
+    """M^(1/2) of a system, as √m and Cholesky's root of J."""
+
+    def __init__(self, system: System) -> None:
+        self.m = jnp.sqrt(jnp.asarray(system.masses))[:, None]
+        self.J = root3(jnp.asarray(system.inertias))
+        self.over_J = inverse3(self.J)
+
+    def under(self, p: Any) -> Any:
+        """M^(-1/2)p, (..., N, 6)."""
+        return jnp.concatenate([p[..., :3] / self.m, turn(self.over_J, p[..., 3:])], axis=-1)
+
+    def velocities(self, v: Any) -> Any:
+        """w of M^(1/2)w."""
+        return jnp.concatenate([v[:, :3] / self.m, turn_back(self.over_J, v[:, 3:])], axis=-1)
+
+    def of_velocities(self, w: Any) -> Any:
+        return jnp.concatenate([w[:, :3] * self.m, turn_back(self.J, w[:, 3:])], axis=-1)
+
+    def per_row(self, A: Any) -> Any:
+        """1/|aM^(-1/2)| of every row a of A, (k, N, 6)."""
+        W = self.under(A)
+        length = jnp.sqrt(jnp.sum(W * W, axis=(1, 2)))
+        return 1.0 / jnp.where(length > 0.0, length, 1.0)
+
+
+class Scaled:
+    """The equations with (w, Λ, Γ) as one array y, and what is left of them as another, both in √J."""
+
+    def __init__(self, equations: Any) -> None:
+        s = equations.system
+        self.equations, self.size, self.rows = equations, s.size, s.rows
+        self.roots = Roots(s)
+        self.back = jnp.swapaxes(equations.q[1], -1, -2)
+        self.per_row = self.roots.per_row(equations.A)
+        self.per_closing = self.per_row[equations.hol] if equations.both else jnp.zeros(0)
+
+    def unknowns(self, y: Any) -> Any:
+        v, Lam, Gam = jnp.split(y, [6 * self.size, 6 * self.size + self.rows])
+        w = self.roots.velocities(v.reshape(-1, 6))
+        return w, Lam * self.per_row, Gam * self.per_closing, jnp.zeros_like(w)
+
+    def guess(self) -> Any:
+        w, Lam, Gam, _ = self.equations.guess()
+        v = self.roots.of_velocities(w)
+        return jnp.concatenate([v.ravel(), Lam / self.per_row, Gam / self.per_closing])
+
+    def residual(self, y: Any) -> tuple[Any, Any]:
+        """What is left of the equations, and ϑ⁺."""
+        balance, psi, phi, off = self.equations.residual(self.unknowns(y))
+        closing = phi * self.per_closing if self.equations.both else jnp.zeros(0)
+        left = jnp.concatenate([self.roots.under(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
+        return left, -off
+
+    def parts(self, left: Any) -> Any:
+        """Of what is left of the equations, rows as they are: (None, ψ⁺, φ⁺/h)."""
+        _, psi, phi = jnp.split(left, [6 * self.size, 6 * self.size + self.rows])
+        return None, psi / self.per_row, phi / self.per_closing
+
+    def jacobian(self, y: Any) -> Any:
+        def along(e: Any) -> Any:
+            return jax.jvp(lambda y: self.residual(y)[0], (y,), (e,))[1]
+
+        # As many side by side as memory allows, the last ones filled up with nothing.
+        n = len(y)
+        times = -(-n // _SIDE_BY_SIDE)
+        each = -(-n // times)
+        ways = jnp.eye(times * each, n).reshape(times, each, n)
+        columns = jax.vmap(along)(ways[0])[None] if times == 1 else lax.map(jax.vmap(along), ways)
+        return columns.reshape(-1, n)[:n].T

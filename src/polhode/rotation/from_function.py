@@ -1,0 +1,123 @@
+"""`FromFunction`: a load that holds a function of the user's own, and the numbers passed to it by name.
+
+Such functions are written for one body: R and ω behave as arrays (3, 3) and (3,), and batches
+are mapped over.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from polhode._programs import Traced, traced
+from polhode.algebra import Mat3, Vec3
+from polhode.algebra.arraylike import as_array
+from polhode.model.checks import InputError
+from polhode.model.functions import as_float, parameters_of
+from polhode.rotation.loads import Load
+from polhode.rotation.members import batch_shape, for_each_member
+
+
+class TracedFunction(Traced):
+    """The function of a load, of the first few of its arguments and of parameters by name."""
+
+    def __call__(self, *values: Any, **parameters: Any) -> Any:
+        return self.evaluate(values, parameters)
+
+
+class FromFunction(Load):
+    """Holds a function and the numbers passed to it by name. The function is part of
+    the compiled program; the numbers are not, so changing them compiles nothing."""
+
+    fn: Callable[..., Any]
+    parameters: dict[str, Any]
+
+    def __init__(self, fn: Callable[..., Any], *, parameters: Any = None, **by_keyword: Any) -> None:
+        self.fn = fn
+        self.parameters = parameters_of(type(self).__name__, fn, parameters, by_keyword)
+        self._arity = self._count_arguments()
+
+    _allowed: tuple[str, ...] = ()
+
+    def _count_arguments(self) -> int:
+        kind = type(self).__name__
+        if not callable(self.fn):
+            raise InputError(f"{kind} needs a function of {', '.join(self._allowed)}; got {self.fn!r}")
+        arguments = [
+            p
+            for p in inspect.signature(self.fn).parameters.values()
+            if p.name not in self.parameters and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        least = sum(p.default is p.empty for p in arguments)
+        if not arguments or least > len(self._allowed):
+            raise InputError(
+                f"the function of a {kind} takes ({', '.join(self._allowed)}), or the first few of them, and the "
+                f"parameters given by name; this one takes ({', '.join(p.name for p in arguments)})"
+            )
+        if least == 0:
+            return min(len(arguments), len(self._allowed))
+        for argument, name in zip(arguments[least:], self._allowed[least:], strict=False):
+            if argument.name != name:
+                break
+            least += 1  # it has a default, but its name says that it is asked for
+        return least
+
+    def _call(self, *values: Any) -> Any:
+        if isinstance(self.fn, TracedFunction):
+            return self.fn(*values[: self._arity], **self.parameters)
+        return self._mapped(values[: self._arity], self.parameters, batch_shape(values))
+
+    def _mapped(self, values: tuple[Any, ...], parameters: dict[str, Any], shape: tuple[int, ...]) -> Any:
+        def of_one(*values: Any, **parameters: Any) -> Any:
+            seen = (as_array(v) if isinstance(v, Mat3 | Vec3) else v for v in values)
+            return self._checked(self.fn(*seen, **parameters))
+
+        return for_each_member(of_one, values, parameters, shape)
+
+    def _checked(self, value: Any) -> Any:
+        """What the function returned, of the one shape that is allowed."""
+        raise NotImplementedError
+
+    def traced(self, shape: tuple[int, ...]) -> Any:
+        if isinstance(self.fn, TracedFunction):
+            return self
+        number = jax.ShapeDtypeStruct(shape, float)
+        examples = {"R": Mat3(*[number] * 9), "t": jax.ShapeDtypeStruct((), float), "omega": Vec3(*[number] * 3)}
+        values = tuple(examples[name] for name in self._allowed[: self._arity])
+        numbers = jax.tree.map(as_float, self.parameters)
+
+        def call(values: Any, parameters: Any) -> Any:
+            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), self._mapped(values, parameters, shape))
+
+        names = tuple(sorted(numbers))
+        leaves = [TracedFunction(*traced(call, values, numbers)), *(numbers[n] for n in names)]
+        return self.tree_unflatten((None, names, self._arity, self._static()), leaves)
+
+    def tree_flatten(self) -> Any:
+        names = tuple(sorted(self.parameters))
+        known = isinstance(self.fn, Traced)
+        leaves = [self.fn if known else None, *(self.parameters[n] for n in names)]
+        return leaves, (None if known else self.fn, names, self._arity, self._static())
+
+    def _static(self) -> tuple[Any, ...]:
+        return ()
+
+    @classmethod
+    def tree_unflatten(cls, aux: Any, leaves: Any) -> Any:
+        fn, names, arity, static = aux
+        known, *numbers = leaves
+        load = object.__new__(cls)
+        load.fn = known if fn is None else fn
+        load.parameters = dict(zip(names, numbers, strict=True))
+        load._arity = arity
+        for name, value in static:
+            setattr(load, name, value)
+        return load
+
+    def __repr__(self) -> str:
+        words = [getattr(self.fn, "__name__", repr(self.fn)), *(f"{k}={v!r}" for k, v in self.parameters.items())]
+        return f"{type(self).__name__}({', '.join(words)})"

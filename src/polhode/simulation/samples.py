@@ -1,0 +1,53 @@
+"""The samples of a run, in arrays that grow no larger than what will be saved, and the memory they take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import psutil
+
+from polhode.model.checks import InputError
+from polhode.simulation.loop import Block, capacity_for, numbers_in
+from polhode.simulation.plan import Plan
+
+
+def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
+    """What a run takes at most, to its dataset and a saved .nc: samples, their counts, two blocks on their way."""
+    return 8 * (plan.room * (numbers + 1 + later) + 2 * capacity_for(numbers) * numbers)
+
+
+class Samples:
+    """Those so far."""
+
+    def __init__(self, plan: Plan, state: Any, later: int) -> None:
+        self.plan = plan
+        room, size = plan.room, bytes_needed(plan, numbers_in(state), later)
+        if size > 2**28 and size > (memory := psutil.virtual_memory().available):
+            raise InputError(
+                f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
+                f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
+            )
+        self.states = jax.tree.map(lambda x: np.empty((room, *np.shape(x))), state)
+        self.counts = np.empty(room, int)
+        self.count = 0
+
+    def take(self, block: Block, before: int, taken: int, stride: int) -> int:
+        """The samples of a block put behind those that count."""
+        if (before + stride) % self.plan.every:
+            return self.count
+        whole_samples = taken // stride
+        rows = jax.tree.map(lambda x: np.asarray(x)[:whole_samples], block.samples)
+        return self.put(before + stride * np.arange(1, whole_samples + 1), rows)
+
+    def put(self, counts: np.ndarray, rows: Any) -> int:
+        """How many samples count with these."""
+        end = self.count + len(counts)
+        self.counts[self.count : end] = counts
+        for place, new in zip(jax.tree.leaves(self.states), jax.tree.leaves(rows), strict=True):
+            place[self.count : end] = new
+        return end
+
+    def kept(self) -> tuple[np.ndarray, Any]:
+        return self.counts[: self.count], jax.tree.map(lambda x: x[: self.count], self.states)
