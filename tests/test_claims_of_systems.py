@@ -17,7 +17,7 @@ from polhode.model.registry import all_methods, method_of
 from polhode.multibody import MultibodyMethod
 from polhode.verify import Claim, claims
 
-QUICK = ("three-field", "mm-dae", "triple4-three-field")  # the others take minutes, with `make test-long`
+QUICK = ("three-field",)  # the others take minutes, with `make test-long`
 CLAIMS = [
     pytest.param(
         claim,

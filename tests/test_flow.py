@@ -101,7 +101,7 @@ def test_derivatives_in_reverse(name: str) -> None:
     assert (np.abs(both(x)[1])[: 9 if free else 12] > 1e-6).all()
 
 
-@pytest.mark.slow
+@long
 def test_derivatives_of_the_exact_solution() -> None:
     """A free body after 20 steps of order 10, by start, moments and step, in reverse: measured 2e-15 off, of 2."""
 
@@ -313,7 +313,7 @@ SYSTEMS += [("rolling-disk", mb.MMDAE()), ("rolling-disk", mb.ThreeFieldLiteral(
 
 @pytest.mark.parametrize(
     ("name", "method"),
-    [pytest.param(*each, marks=long if i else ()) for i, each in enumerate(SYSTEMS)],
+    [pytest.param(*each, marks=long) for i, each in enumerate(SYSTEMS)],
     ids=lambda x: getattr(x, "name", x),
 )
 def test_derivatives_of_a_system_in_reverse(name: str, method: Any) -> None:
@@ -380,7 +380,7 @@ def test_the_page_on_flow() -> None:
     assert shown in (DOCS / "estimation.py").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@long
 def test_the_example_estimates_as_well_as_it_says() -> None:
     """The truth is within four sigma (measured: 2.6), and estimates from other noise scatter as one sigma says: measured
     0.73 to 1.15 of it; with 200 draws 0.94 to 1.11."""
