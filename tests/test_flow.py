@@ -382,7 +382,7 @@ def test_the_page_on_flow() -> None:
 
 @long
 def test_the_example_estimates_as_well_as_it_says() -> None:
-    """The truth is within four sigma (measured: 2.6), and estimates from other noise scatter as one sigma says: measured
+    """The truth is within four sigma (measured: 2.6), and other noise scatters as one sigma says: measured
     0.73 to 1.15 of it; with 200 draws 0.94 to 1.11."""
     off, sigma, _, left = runpy.run_path(str(DOCS / "estimation.py"))["repeated"](20)
     assert (np.abs(off) < 4 * sigma).all()
