@@ -47,7 +47,7 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="unknown quantity 'spin'"):
         ph.quotient("slow-top", "imidm", 0.02, of="spin")
     with pytest.raises(InputError, match="give until"):
-        ph.quotient(problem_of("slow-top").problem(), "imidm", 0.02)
+        ph.quotient(ph.Problem(ph.Rotation(ph.RigidBody((1, 2, 2.5))), ph.State.of(omega=(1, 1, 1))), "imidm", 0.02)
     with pytest.raises(InputError, match="step must be one positive number"):
         ph.quotient("slow-top", "imidm", -0.02)
     with pytest.raises(InputError, match="shorter than one step"):
