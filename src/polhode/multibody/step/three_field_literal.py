@@ -34,7 +34,7 @@ class ThreeFieldLiteral(MultibodyMethod):
 
     name: ClassVar[str] = "three-field-literal"
     traits: ClassVar[Traits] = Traits(
-        order=2, energy="drifts", spatial_momentum="drifts", joints="drifts", slip="exact", symmetric=False
+        order=2, energy="drifts", spatial_momentum="drifts", joints="drifts", slip="exact", symmetric=True
     )
     c: Literal["metric", "translation"] = "translation"
     mu_0: Literal["zero", "velocity"] = "velocity"
