@@ -229,9 +229,11 @@ def test_names() -> None:
 
 # Combined methods differentiate as their parts do; two of them, soon compiled, stand for all.
 # So does one Munthe-Kaas method; the other tableaux run with `make test-long`.
+# One of each family at once, the others in the long tests; `test_flow` differentiates whole runs.
+AT_ONCE = ("imidm", "akw", "rig_pos", "mk-gauss2", "exact", "symmetric-rotation", "dmv10", "rattle", "em")
 DIFFERENTIATED = [
     *(
-        pytest.param(m, marks=pytest.mark.long) if isinstance(m, MuntheKaas) and m.name != "mk-gauss2" else m
+        m if m.name in AT_ONCE else pytest.param(m, marks=pytest.mark.long)
         for m in all_methods("rotation").values()
         if not isinstance(m, Split | Composition)
     ),
