@@ -312,7 +312,7 @@ def test_the_paper_s_multipliers_accumulate_the_impulse() -> None:
     """M̄μ of the output is what Λ and f̄ add up to: for a disk rolling straight its rate is the weight."""
     system = disk(0.0, 0.0, 0.0, 2.0)
     method = mb.ThreeField(accumulate=True)
-    out: Any = run(method, system, method.begin(system, start(system)), 0.01, 100)["state"]
+    out = run(method, system, method.begin(system, start(system)), 0.01, 100)["state"]
     up = system.row_names.index("rollingdisk disk.height")
     assert out.multipliers[up] == pytest.approx(G, abs=1e-9)
     assert out.mu[up] == pytest.approx(0.0, abs=1e-9)  # (M̄μ)' - f̄ = λ: with f̄ = -mg, M̄μ stays
