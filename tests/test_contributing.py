@@ -52,6 +52,7 @@ def run_of_a_gear_in_the_wind() -> Any:
     return ph.simulate(system, step=0.01, until=1.0)
 
 
+@pytest.mark.xdist_group("joined")
 def test_a_joint(joined: Any) -> None:
     """Seen from a, the wheels weigh J_a + (r_a/r_b)² J_b = 0.9 kg m² together."""
     a, b = joined.omegas[:, 0, 1], joined.omegas[:, 1, 1]
@@ -59,6 +60,7 @@ def test_a_joint(joined: Any) -> None:
     assert a == pytest.approx(3.0 + joined.t / 0.9, abs=1e-10)
 
 
+@pytest.mark.xdist_group("joined")
 def test_a_force(joined: Any) -> None:
     expected = 1.0 - np.exp(-2.0 * joined.t)
     assert joined.velocities[:, 2, 0] == pytest.approx(expected, abs=1e-4)
@@ -70,6 +72,7 @@ def test_a_quantity() -> None:
     assert names["tilt"] == pytest.approx(names["run"].attitude[:, 2, 2], abs=1e-15)
 
 
+@pytest.mark.xdist_group("joined")
 def test_a_plot(joined: Any) -> None:
     try:
         example("Add a plot")

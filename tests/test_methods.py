@@ -44,8 +44,15 @@ from polhode.rotation import Rotation, State
 from polhode.solve import FixedPoint, Newton
 from polhode.verify import claims
 
+# Made of parts that are each asked at once, in another combination: these take as long as all others.
+LATER = ("symmetric-rotation1", "symmetric-rotation2", "strang-symmetric-rotation", "strang-exact", "nystrom4-exact")
+LATER += ("triple4-strang-exact", "suzuki4-strang-exact", "kahan-li8-strang-dmv")
 CLAIMS = [
-    pytest.param(claim, id=str(claim), marks=pytest.mark.xdist_group(method.name))
+    pytest.param(
+        claim,
+        id=str(claim),
+        marks=[pytest.mark.xdist_group(method.name), *([pytest.mark.long] if method.name in LATER else [])],
+    )
     for method in all_methods("rotation").values()
     for claim in claims(method)
 ]

@@ -39,7 +39,7 @@ EXACT = 1e-11  # errors below are round-off of the reference (1e-12 a step) and 
 SAME, SAME_REACTION = 1e-9, 1e-7
 
 
-_OFTEN = 6  # every so many of the mechanisms that are quick to compile are asked in CI, all under `long`
+_OFTEN = 8  # every so many of the mechanisms that are quick to compile are asked in CI, all under `long`
 _QUICK = [m.name for m in ZOO if not m.long]
 
 
