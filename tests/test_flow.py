@@ -341,6 +341,47 @@ def test_derivatives_of_a_system_in_reverse(name: str, method: Any) -> None:
     assert (np.abs(both(x)[1][2:]) > 1e-3).all()
 
 
+@long
+def test_derivatives_by_all_numbers_of_a_system_at_once() -> None:
+    """Parameters of a force and of a constraint too, against differences: measured 2e-11 off; members of a vmap are
+    separate runs."""
+
+    def spring(view: Any, k: Any, length: Any) -> Any:
+        d = view.position("bob")
+        return 0.5 * k * (jnp.sqrt(d @ d) - length) ** 2
+
+    def track(view: Any, c: Any) -> Any:
+        return view.position("bob")[0] - c * view.position("bob")[1] ** 2 - 1.0
+
+    bob = mb.Body("bob", 0.3, (0.01, 0.012, 0.015), position=(1, 0, 0), velocity=(0, 0.3, 0), omega=(0.1, 0.2, 0.3))
+    forces = [mb.Potential(spring, k=30.0, length=0.9), mb.Gravity((0, 0, -9.81))]
+    system = as_arrays(mb.System([bob], forces=forces, constraints=[mb.Holonomic(track, name="track", c=0.2)]))
+    move = partial(ph.flow, method="mm-dae", step=0.02, steps=4)
+
+    def end(system: Any) -> Any:
+        last = move(system)
+        return last.positions[0] @ jnp.arange(1.0, 4.0) + jnp.sum(last.omegas)
+
+    both = jax.jit(jax.value_and_grad(end), compiler_options=SOON)
+    slope = both(system)[1]
+    leaves, tree = jax.tree.flatten(system)
+    named = {jax.tree_util.keystr(path): i for i, (path, _) in enumerate(jax.tree_util.tree_leaves_with_path(system))}
+    for name, i in named.items():
+        if np.size(leaves[i]) == 1:
+            up, down = (
+                both(jax.tree.unflatten(tree, [x + e * (j == i) for j, x in enumerate(leaves)]))[0]
+                for e in (1e-5, -1e-5)
+            )
+            found = float(np.ravel(jax.tree.leaves(slope)[i])[0])
+            assert found == pytest.approx(float(up - down) / 2e-5, abs=1e-9), name
+    assert abs(slope.groups[0].kind.parameters["c"][0]) > 1e-4
+    assert abs(slope.forces[0].parameters["length"]) > 1e-4
+    first = mb.consistent_start(system)[0]
+    omegas = jax.jit(lambda w: move(system, replace(first, omegas=w * first.omegas)).omegas, compiler_options=SOON)
+    by = jnp.array([0.5, 1.0, 2.0])
+    np.testing.assert_allclose(jax.vmap(omegas)(by), jnp.stack([omegas(w) for w in by]), atol=1e-15)
+
+
 def test_the_root_of_dense_newton_has_derivatives() -> None:
     """Forward and in reverse, by one linear system, with the whole Jacobian or with part of it kept."""
 
