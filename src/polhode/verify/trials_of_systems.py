@@ -1,4 +1,7 @@
-"""The systems on which methods for many bodies are measured: of about 1 kg, 1 m and 1 m/s, and soon compiled."""
+"""The systems on which methods for many bodies are measured: of about 1 kg, 1 m and 1 m/s, and soon compiled.
+
+Their motions are regular: what is measured in 10⁴ steps does not depend on round-off, as it would in chaotic ones.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ import numpy as np
 
 from polhode.algebra import Quaternion, exp
 from polhode.model.problem import Problem
-from polhode.multibody import GROUND, Ball, Body, Gravity, Revolute, Spring, System
+from polhode.multibody import GROUND, Body, Gravity, Revolute, Spring, System
 from polhode.problems import problem
 from polhode.references import double_pendulum, rolling_disk
 from polhode.results.run import Run
 
 RODS = double_pendulum.DoublePendulum()
-ANGLES, RATES = (0.6, 0.4), (1.0, -2.0)
+ANGLES, RATES = (0.4, 0.3), (0.5, -0.5)
 _UNTIL = 1.0  # s
 
 
@@ -45,18 +48,19 @@ def pendulum() -> Problem:
 
 @cache
 def pair() -> Problem:
-    """Two bodies adrift, on a ball joint and a spring: both momenta are conserved, and the energy."""
-    turned = exp((0.3, 0.2, -0.4))
-    R = turned.matrix().array
-    spin_a, spin_b = np.array([1.0, 0.5, -0.7]), np.array([-0.5, 1.5, 0.4])  # body axes
-    v_a, joint, b = np.array([0.3, -0.2, 0.5]), np.array([0.5, 0.0, 0.0]), np.array([0.4, 0.0, 0.0])
-    v_b = v_a + np.cross(spin_a, joint) + np.cross(R @ spin_b, b)
+    """Two bodies adrift, on a hinge and a spring: both momenta are conserved, and the energy."""
+    attitude, spin = exp((0.0, 0.0, 0.2)), np.array([0.15, 0.1, 1.0])
+    R, joint = attitude.matrix().array, np.array([0.5, 0.0, 0.0])  # the joint from a, m
+    centre, turns = R @ np.array([0.4, 0.0, 0.0]), spin + np.array([0.0, 0.0, 0.3])  # b from the joint; its spin
+    v = np.array([0.03, -0.02, 0.05])
+    v_b = v + np.cross(spin, joint) + np.cross(turns, centre)
     bodies = [
-        Body("a", 1.0, (0.1, 0.2, 0.25), position=-joint, velocity=v_a, omega=spin_a),
-        Body("b", 0.6, (0.05, 0.03, 0.06), position=b, attitude=turned, velocity=v_b, omega=spin_b),
+        Body("a", 1.0, (0.1, 0.2, 0.25), position=-joint, velocity=v, omega=spin),
+        Body("b", 0.6, (0.03, 0.05, 0.06), position=centre, attitude=attitude, velocity=v_b, omega=R.T @ turns),
     ]
-    spring = Spring("a", "b", 3.0, 0.5, at_a=(0.0, 0.3, 0.0), at_b=(0.0, 0.0, 0.3))
-    return Problem(System(bodies, forces=[spring], constraints=[Ball("a", "b", at=(0.0, 0.0, 0.0))]))
+    spring = Spring("a", "b", 3.0, 0.6, at_a=(0.0, 0.3, 0.0), at_b=(0.0, 0.3, 0.0))
+    hinge = Revolute("a", "b", at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), name="hinge")
+    return Problem(System(bodies, forces=[spring], constraints=[hinge]))
 
 
 DISK = rolling_disk.DiskStart(theta=0.3, p=0.2, q=0.5, r=-4.0)
