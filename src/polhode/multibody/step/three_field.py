@@ -53,14 +53,14 @@ class ThreeField(MultibodyMethod):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
-        held = self.stabilisation in ("both", "projection")
-        both = self.conserving and self.stabilisation == "both"
+        held = {"both": "exact", "projection": "exact", "kappa": "bounded", "none": "drifts"}
+        both, moved = self.stabilisation == "both", self.stabilisation == "projection"
         return Traits(
             order=2,
-            energy="exact" if both else "drifts",
-            spatial_momentum="exact" if both else "drifts",
-            joints="exact" if held else "drifts" if self.stabilisation == "none" else "bounded",
-            symmetric=self.stabilisation == "both",
+            energy=("exact" if self.conserving else "bounded") if both else "drifts",
+            spatial_momentum="exact" if self.conserving and not moved else "drifts",
+            joints=held[self.stabilisation],  # type: ignore[arg-type]
+            symmetric=self.stabilisation in ("both", "none"),
         )
 
     def begin(self, system: System, state: State) -> State:
