@@ -26,6 +26,9 @@ from polhode.simulation.plan import Plan
 from polhode.simulation.status import Interrupted, Status, StepError
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
+# Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
+# these steps without it. Of one body both take as long.
+_BRIEFLY, _SMALL = 512, 64
 _AT_A_TIME = 4096  # samples
 
 
@@ -145,6 +148,7 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
         t0=t0,
         later=later(run),
         first_block=_FIRST_BLOCKS[system.kind],
+        briefly=_briefly(stepped),
         progress=progress,
         signals=signals,
     )
@@ -158,6 +162,14 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
             "a step hardly resolves the motion: take a smaller one"
         )
     return run
+
+
+def _briefly(system: Any) -> int:
+    """A number that depends on the size of the system alone: a step takes time like the cube of its unknowns."""
+    if system.kind != "system":
+        return 0
+    unknowns = 6 * system.size + system.rows + len(system.holonomic_rows)
+    return int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
 
 
 def _only_the_start(state: Any) -> Trajectory:

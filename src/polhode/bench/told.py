@@ -22,26 +22,21 @@ def mechanism_of(system: System) -> Mechanism:
             strict=True,
         )
     )  # fmt: skip
-    joints: list[tuple[int, Joint]] = []  # with their first rows: in the order given, not by kind
+    joints: list[Joint] = []
     lines: list[Between] = []
-    for group in system.groups:
-        kind: Any = group.kind
-        for i, (bodies, first) in enumerate(zip(group.bodies, group.first, strict=True)):
-            a, b = bodies if len(bodies) > 1 else (None, bodies[0])
-            at_a, at_b, triad = (np.asarray(x[i]) for x in (kind.at_a, kind.at_b, kind.triad_b))
-            if kind.b == GROUND:
-                at_a, at_b, triad = at_b, at_a, np.asarray(kind.triad_a[i])
-            if type(kind) in (Revolute, Prismatic) and getattr(kind, "angle", None) is None:
-                part = parts[b]
-                axis = part.attitude @ triad[:, 2]
-                at = part.position + part.attitude @ at_b
-                joints.append((first, Joint(a, b, at, axis, slides=type(kind) is Prismatic)))
-            elif type(kind) is Distance:
-                lines.append(Between(a, b, at_a, at_b, length=float(kind.length[i]), stiff=True))
-            else:
-                raise InputError(
-                    f"a mechanism for other codes has hinges, slides and bars; got a {type(kind).__name__}"
-                )
+    for c in system.constraints:
+        kind: Any = c
+        if type(c) not in (Revolute, Prismatic, Distance) or c.rheonomic:
+            raise InputError(f"a mechanism for other codes has hinges, slides and bars; got a {type(c).__name__}")
+        sides = [(kind.a, kind.at_a, kind.triad_a), (kind.b, kind.at_b, kind.triad_b)]
+        (one, at_a, _), (other, at_b, triad) = sides[::-1] if kind.b == GROUND else sides
+        a, b, at_a, at_b, triad = number.get(one), number[other], *map(np.asarray, (at_a, at_b, triad))
+        if type(c) is Distance:
+            lines.append(Between(a, b, at_a, at_b, length=float(kind.length), stiff=True))
+        else:
+            part = parts[b]
+            axis, at = part.attitude @ triad[:, 2], part.position + part.attitude @ at_b
+            joints.append(Joint(a, b, at, axis, slides=type(c) is Prismatic))
     gravity, torques = np.zeros(3), []
     for force in system.forces:
         if isinstance(force, Gravity):
@@ -63,6 +58,9 @@ def mechanism_of(system: System) -> Mechanism:
                 f"{type(force).__name__}"
             )
     return Mechanism(
-        parts, tuple(joint for _, joint in sorted(joints, key=lambda pair: pair[0])), tuple(lines), gravity,
+        parts,
+        tuple(joints),
+        tuple(lines),
+        gravity,
         tuple(torques),
-    )  # fmt: skip
+    )

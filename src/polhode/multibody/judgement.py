@@ -12,7 +12,7 @@ from polhode._programs import stored
 from polhode.multibody.describe.potential import Potential
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 
 _FLAT = 0.05  # rad: a wheel this near to flat, or so at the end of the step that failed, is why it failed
 _ROUND_OFF = 1e-12
@@ -23,7 +23,7 @@ def conserved_in(system: Gathered, states: State, t: np.ndarray) -> tuple[str, .
     if not all(force.conservative for force in system.forces):
         return ()
     timed = any(isinstance(force, Potential) for force in system.forces)
-    if not timed and not any(group.kind.rheonomic for group in system.groups):
+    if not timed and not any(group.rheonomic for group in system.groups):
         return ("energy",)
     found = _moves(system, t, states.positions, np.asarray(states.rotations))
     return ("energy",) if np.abs(np.asarray(found)).max(initial=0.0) < _ROUND_OFF else ()

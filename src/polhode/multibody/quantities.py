@@ -11,7 +11,7 @@ import numpy as np
 from polhode.algebra import Quaternion
 from polhode.model.quantity import Quantity
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.invariants import potential_energy
 from polhode.multibody.rows.momenta import motion, pose
 

@@ -42,7 +42,8 @@ from polhode.multibody.describe.watched import (
 from polhode.multibody.judgement import conserved_in, why_it_failed
 from polhode.multibody.quantities import OF_SYSTEMS, observed
 from polhode.multibody.rows.floating import acts_within, anchors, turning_with_a
-from polhode.multibody.rows.gathered import Group, gathered
+from polhode.multibody.rows.gathered import gathered
+from polhode.multibody.rows.group import Group
 from polhode.multibody.rows.rank import dependent, weighted
 from polhode.multibody.rows.row_blocks import blocks_of, matrix_of
 from polhode.multibody.start.consistent import consistent_start
@@ -70,7 +71,8 @@ class System:
     inertias: Any  # (N, 3, 3) kg m², body axes, about the centres of mass
     forces: tuple[Applied, ...]
     within: Static[tuple[bool, ...]]  # which forces act within the bodies that they name
-    groups: tuple[Group, ...]
+    constraints: tuple[Constraint, ...]
+    groups: tuple[Group, ...]  # their rows, by kind
     start: State  # as the bodies were given
     row_names: Static[tuple[str, ...]]
     holonomic: Static[tuple[bool, ...]]  # per row
@@ -116,6 +118,7 @@ class System:
             "inertias": np.array([body.tensor for body in bodies]),
             "forces": applied,
             "within": within,
+            "constraints": tuple(bound),
             "groups": groups,
             "start": State.of(bodies, len(labels)),
             "row_names": labels,
@@ -142,6 +145,7 @@ class System:
             for name in ("observables", "traces")
         }
         bare = self.replaced(
+            constraints=(),
             shapes=(),
             observable_units=(),
             ground=None,
@@ -150,7 +154,7 @@ class System:
             forces=tuple(f.traced(self.names) for f in self.forces),
             **watched,
         )
-        if all(same_everywhere(g.kind) for g in self.groups) or is_traced(bare):
+        if all(same_everywhere(g) for g in self.groups) or is_traced(bare):
             return bare
         return bare.replaced(redundant=_redundant(bare))  # of rows as they are now
 
@@ -194,7 +198,7 @@ class System:
 
     def plain(self) -> System:
         watched = {n: tuple(replace(w, fn=None) for w in getattr(self, n)) for n in ("observables", "traces")}
-        return self.replaced(forces=(), groups=(), shapes=(), within=(), **watched)
+        return self.replaced(forces=(), constraints=(), groups=(), shapes=(), within=(), **watched)
 
     def begun(self, start: Any) -> tuple[System, State]:
         """From the start its bodies give, which may be a little off its constraints, unless another is given."""
@@ -212,11 +216,9 @@ class System:
                 warn(f"the start was made consistent with its constraints: {correction}")
             return as_arrays(system.bare(observed=True)), as_arrays(state)
 
-    def fits(self, method: Any) -> None:
-        pass
+    def fits(self, method: Any) -> None: ...
 
-    def look(self, state: State, t0: float) -> None:
-        pass
+    def look(self, state: State, t0: float) -> None: ...
 
     def fastest(self, state: State) -> Any:
         return jnp.sqrt(jnp.max(jnp.sum(state.omegas**2, axis=-1)))

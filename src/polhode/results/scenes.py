@@ -63,13 +63,11 @@ def ground_of(system: System) -> list[Surface]:
 
 
 def _touched(system: System) -> Iterator[Surface]:
-    for kind in (group.kind for group in system.groups):  # with the numbers of every member stacked
-        if isinstance(kind, RollingDisk | RollingSphere):
-            for point, normal in zip(kind.point, kind.normal, strict=True):
-                yield Plane(point, normal)
-        elif isinstance(kind, SphereOnCylinder):
-            for radius, axis, point in zip(kind.cylinder, kind.axis, kind.point, strict=True):
-                yield Tube(float(radius), axis, point, kind.inside)
+    for c in system.constraints:
+        if isinstance(c, RollingDisk | RollingSphere):
+            yield Plane(c.point, c.normal)
+        elif isinstance(c, SphereOnCylinder):
+            yield Tube(float(c.cylinder), c.axis, c.point, c.inside)
 
 
 def _same(a: Surface, b: Surface) -> bool:

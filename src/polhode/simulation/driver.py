@@ -54,13 +54,17 @@ def integrate(
     t0: float = 0.0,
     later: int = 0,
     first_block: int = FIRST_BLOCK,
+    briefly: int = 0,
     progress: bool | None,
     signals: Signals,
     rungs: Rungs | None = None,
 ) -> Trajectory:
-    """From `state` at t0. `later`: how many more numbers a sample takes when its dataset is made, for the guard of
-    memory. All numbers are float64 arrays already, so that every run calls the same compiled program; `rungs`: those of
-    a run before of the same method and system."""
+    """From `state` at t0. All numbers are float64 arrays already, so that every run calls the same compiled program.
+
+    later    how many more numbers a sample takes when its dataset is made, for the guard of memory
+    briefly  how many steps from t0 on are taken by a program that is compiled soon rather than well: by their number
+             alone, so that the same steps are taken wherever a run is cut
+    rungs    those of a run before of the same method and system"""
     h, total = plan.step, plan.total
     saved, capacity = Samples(plan, state, later), capacity_for(numbers_in(state))
     saved.count = saved.put(np.zeros(1, int), jax.tree.map(lambda x: np.asarray(x)[None], state))
@@ -70,7 +74,7 @@ def integrate(
     budget = first_block
     # Committed to its device from the start, as what a program returns is: else it would be compiled twice.
     state = jax.device_put(state, jax.config.jax_default_device or jax.local_devices()[0])  # type: ignore[attr-defined]
-    ladder = Rungs(method, system, state) if rungs is None else rungs.afresh()
+    ladder = Rungs(method, system, state, briefly) if rungs is None else rungs.afresh()
     with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
         try:
             while done < total:
@@ -134,12 +138,13 @@ def _together(a: Tally, b: Tally) -> Tally:
 
 class Rungs:
     """The programs of a method's rungs. A step that one does not solve, and those after it, up to a number that does
-    not depend on how fast the machine is, are taken by the next; then the first goes on."""
+    not depend on how fast the machine is, are taken by the next; then the first goes on. Rungs above the first, and
+    the first `briefly` steps, are compiled soon; all others well."""
 
-    def __init__(self, method: Any, system: Any, state: Any) -> None:
-        self._rungs = method.rungs
+    def __init__(self, method: Any, system: Any, state: Any, briefly: int = 0) -> None:
+        self._rungs, self._briefly = method.rungs, briefly
         self._like = (system, state, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1))
-        self._programs: dict[int, Any] = {}
+        self._programs: dict[tuple[int, bool], Any] = {}
         self._rung, self._until = 0, 0
 
     def afresh(self) -> Rungs:
@@ -154,14 +159,17 @@ class Rungs:
 
     def program(self, done: int) -> Any:
         rung = self._at(done)
-        if rung not in self._programs:  # users' functions stay as they were, to the end of the run
-            made = run_block_briefly if rung else run_block
-            self._programs[rung] = made.prepared(self._rungs[rung], *self._like)
-        return self._programs[rung]
+        soon = rung > 0 or done < self._briefly
+        if (rung, soon) not in self._programs:  # users' functions stay as they were, to the end of the run
+            made = run_block_briefly if soon else run_block
+            self._programs[rung, soon] = made.prepared(self._rungs[rung], *self._like)
+        return self._programs[rung, soon]
 
     def steps(self, done: int, budget: int) -> int:
         """How many the program of now may take."""
-        return min(budget, self._until - done) if self._at(done) else budget
+        if self._at(done):
+            return min(budget, self._until - done)
+        return min(budget, self._briefly - done) if done < self._briefly else budget
 
     def climbs(self, done: int) -> bool:
         """Whether there is a rung above the one that failed; if so it takes over."""

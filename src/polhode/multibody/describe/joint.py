@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,18 @@ POINT = f"""{BODIES}
                 ("ground": space axes, from the origin)"""
 DIRECTION = """
     axis        a direction of any length: space axes, as the bodies start; fixed in a from then on"""
+
+
+class Projection(NamedTuple):
+    """One row, as numbers: see `rows.joint_rows`."""
+
+    at_a: Any = (0.0, 0.0, 0.0)
+    at_b: Any = (0.0, 0.0, 0.0)
+    turns: Any = (0.0, 0.0, 0.0)
+    fixed: Any = (0.0, 0.0, 0.0)
+    moves: float = 1.0
+    stretch: float = 0.0
+    length: float = 0.0
 
 
 class Joint(Constraint):
@@ -121,6 +133,23 @@ class Joint(Constraint):
             axes = (X, Y, Z) if self.closed else self.slides
             rows += [*d] if self.closed and not self.afloat else [d.dot(self._axis(view, "a", i)) for i in axes]
         return rows + [self._axis(view, "a", i).dot(self._axis(view, "b", j)) for i, j in self.perpendicular]
+
+    def driven(self) -> list[Constraint]:
+        """Rows of its own besides those in closed form, the last ones."""
+        return []
+
+    def projections(self) -> list[Projection]:
+        """Its rows in closed form."""
+        points = Projection(self.at_a, self.at_b)
+        rows = []
+        if self.closed and not self.afloat:
+            rows += [points._replace(fixed=axis) for axis in np.eye(3)]
+        else:
+            axes = (X, Y, Z) if self.closed else self.slides
+            rows += [points._replace(turns=self.triad_a[:, i]) for i in axes]
+        return rows + [
+            Projection(at_b=self.triad_b[:, j], turns=self.triad_a[:, i], moves=0.0) for i, j in self.perpendicular
+        ]
 
     def _axis(self, view: View, side: str, i: int) -> Vec3:
         body, triad = (self.a, self.triad_a) if side == "a" else (self.b, self.triad_b)

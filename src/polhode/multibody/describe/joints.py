@@ -12,7 +12,7 @@ from polhode.model.checks import InputError
 from polhode.model.pytree import Static, replaced, tree
 from polhode.multibody.describe.bodies import GROUND, Body
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.joint import BODIES, DIRECTION, POINT, AboutAxis, Joint, X, Y, Z, unit
+from polhode.multibody.describe.joint import BODIES, DIRECTION, POINT, AboutAxis, Joint, Projection, X, Y, Z, unit
 from polhode.multibody.describe.views import View
 
 _ALIGNED = ((X, Y), (Y, Z), (Z, X))  # all three: the triads coincide
@@ -135,3 +135,7 @@ class Distance(Joint):
     def phi(self, view: View) -> Any:
         d = view.frame(self.b).point(self.at_b) - view.frame(self.a).point(self.at_a)
         return [(d.norm2() - self.length**2) / (2.0 * self.length)]
+
+    def projections(self) -> list[Projection]:
+        length = float(self.length)
+        return [Projection(self.at_a, self.at_b, stretch=1.0 / length, length=length)]

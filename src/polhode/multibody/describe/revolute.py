@@ -15,8 +15,8 @@ import numpy as np
 from polhode._programs import Traced, traced
 from polhode.model.checks import InputError
 from polhode.model.functions import failures_named
-from polhode.model.pytree import Code, replaced, tree
-from polhode.multibody.describe.bodies import Body
+from polhode.model.pytree import Code, Static, replaced, tree
+from polhode.multibody.describe.bodies import GROUND, Body
 from polhode.multibody.describe.constraints import Constraint
 from polhode.multibody.describe.joint import DIRECTION, POINT, AboutAxis, X, Y, Z
 from polhode.multibody.describe.views import View
@@ -63,21 +63,52 @@ class Revolute(AboutAxis):
         return self.angle is not None
 
     def traced(self, names: Sequence[str]) -> Constraint:
-        if self.angle is None or isinstance(self.angle, OfTime):
-            return self
-        angle = OfTime(*traced(lambda t: jnp.asarray(self.angle(t), dtype=float), np.zeros(())))  # type: ignore[misc]
-        return replaced(self, angle=angle)
+        return replaced(self, angle=_traced(self.angle))
 
     @property
     def labels(self) -> tuple[str, ...]:
         return super().labels + ((f"{self.name}.angle",) if self.angle is not None else ())
 
     def phi(self, view: View) -> Any:
-        rows = super().phi(view)
+        return super().phi(view) + [row for drive in self.driven() for row in drive.phi(view)]
+
+    def driven(self) -> list[Constraint]:
+        """What drives it: one row, unless nothing does."""
         if self.angle is None:
-            return rows
-        # The angle less its drive, brought within half a turn either way, so that it is zero in one place only.
-        x_b, f = self._axis(view, "b", X), self.angle(view.t)
-        cosine, sine = self._axis(view, "a", X).dot(x_b), self._axis(view, "a", Y).dot(x_b)
+            return []
+        return [Drive(self.a, self.b, self.triad_a, self.triad_b, self.angle, f"{self.name}.angle")]
+
+
+@tree
+class Drive(Constraint):
+    """The angle of a hinge less that of its drive, brought within half a turn either way, so that it is zero in one
+    place only."""
+
+    a: Static[str]
+    b: Static[str]
+    triad_a: Any
+    triad_b: Any
+    angle: Code[Callable[[Any], Any]]
+    name: Static[str]
+    holonomic = 1
+    rheonomic = True
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.a, self.b) if name != GROUND)
+
+    def traced(self, names: Sequence[str]) -> Constraint:
+        return replaced(self, angle=_traced(self.angle))
+
+    def phi(self, view: View) -> Any:
+        x_b = view.frame(self.b).direction(self.triad_b[:, X])
+        cosine, sine = (view.frame(self.a).direction(self.triad_a[:, i]).dot(x_b) for i in (X, Y))
+        f = self.angle(view.t)
         c, s = jnp.cos(f), jnp.sin(f)
-        return [*rows, jnp.arctan2(sine * c - cosine * s, cosine * c + sine * s)]
+        return [jnp.arctan2(sine * c - cosine * s, cosine * c + sine * s)]
+
+
+def _traced(angle: Any) -> Any:
+    if angle is None or isinstance(angle, OfTime):
+        return angle
+    return OfTime(*traced(lambda t: jnp.asarray(angle(t), dtype=float), np.zeros(())))

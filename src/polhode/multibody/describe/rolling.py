@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +22,17 @@ from polhode.multibody.describe.joint import triad_about, unit
 from polhode.multibody.describe.views import View, vec
 
 STEEPEST = 1e-6  # a wheel whose axis comes nearer to the normal than this (rad) has no point of contact
+
+
+class Contact(NamedTuple):
+    """Of a wheel or a sphere with a plane, as numbers: see `rows.wheel_rows`."""
+
+    radius: Any
+    axis: Any
+    normal: Any
+    point: Any
+    tangents: Any
+    thin: float
 
 
 class _OneBody(Constraint):
@@ -126,6 +137,10 @@ class RollingDisk(_OnPlane):
         u = k - n * n.dot(k)
         return u * (-self.radius / jnp.sqrt(u.norm2()))
 
+    def contact(self) -> Contact:
+        """The same rows in closed form."""
+        return Contact(self.radius, self.axis, self.normal, self.point, self.tangents, 1.0)
+
     def singular(self, view: View) -> Any:
         return view.frame(self.body).direction(self.axis).cross(vec(self.normal)).norm()
 
@@ -149,6 +164,9 @@ class RollingSphere(_OnPlane):
 
     def arm(self, view: View) -> Vec3:
         return vec(self.normal) * -self.radius
+
+    def contact(self) -> Contact:
+        return Contact(self.radius, self.normal, self.normal, self.point, self.tangents, 0.0)
 
 
 @tree

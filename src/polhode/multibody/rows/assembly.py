@@ -11,9 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra.arrays import product, skew
-from polhode.multibody.rows.derivatives import Motion, Placed, Pose, of_each
-from polhode.multibody.rows.gathered import Gathered
 from polhode.multibody.rows.gathering import by_row, by_row_and_body
+from polhode.multibody.rows.group import Gathered, Motion, Pose
 
 SINGULAR = 1e-6  # of `Constraint.singular`: nearer than this its rows mean nothing
 
@@ -26,17 +25,13 @@ def moved(q: Pose, delta: Any) -> Pose:
 
 def phi(system: Gathered, q: Pose, t: Any) -> Any:
     """(k,) the φ of holonomic rows, 0 elsewhere."""
-    blocks = []
-    u = jnp.zeros((system.size, 6))
-    for g in system.groups:
-        values = of_each(g, Placed.phi, q, u, t) if g.kind.holonomic else jnp.zeros((len(g.first), 0))
-        blocks.append(jnp.pad(values, ((0, 0), (0, g.kind.nonholonomic))))
+    blocks = [jnp.pad(g.phi(q, t), ((0, 0), (0, g.nonholonomic))) for g in system.groups]
     return by_row(system, blocks) if blocks else jnp.zeros(0)
 
 
 def psi(system: Gathered, q: Pose, u: Motion, t: Any) -> Any:
     """(k,) ψ = Aϑ + (explicit time), each row."""
-    blocks = [of_each(g, Placed.psi, q, u, t) for g in system.groups]
+    blocks = [g.psi(q, u, t) for g in system.groups]
     return by_row(system, blocks) if blocks else jnp.zeros(0)
 
 
@@ -44,31 +39,24 @@ def rows(system: Gathered, q: Pose, t: Any) -> Any:
     """A as (k, N, 6)."""
     if not system.groups:
         return jnp.zeros((0, system.size, 6))
-    u = jnp.zeros((system.size, 6))
-    blocks = [of_each(g, Placed.rows, q, u, t) for g in system.groups]
-    return by_row_and_body(system, blocks)
+    return by_row_and_body(system, [g.blocks(q, t) for g in system.groups])
 
 
 def drift(system: Gathered, q: Pose, t: Any) -> Any:
     """(k,) ψ at ϑ = 0: what of a row depends on time alone, or moves by itself."""
-    if not any(g.kind.rheonomic for g in system.groups):
+    if not any(g.rheonomic for g in system.groups):
         return jnp.zeros(system.rows)
     u = jnp.zeros((system.size, 6))
-    blocks = [
-        of_each(g, Placed.psi, q, u, t) if g.kind.rheonomic else jnp.zeros((len(g.first), g.rows))
-        for g in system.groups
-    ]
+    blocks = [g.psi(q, u, t) if g.rheonomic else jnp.zeros(g.rows.shape) for g in system.groups]
     return by_row(system, blocks)
 
 
 def regular(system: Gathered, q: Pose, t: Any) -> Any:
     """Whether every constraint has a meaning there: no wheel lies flat."""
-    u = jnp.zeros((system.size, 6))
     good = jnp.asarray(True)
     for g in system.groups:
-        if g.kind.can_be_singular:
-            far = of_each(g, Placed.singular, q, u, t)
-            good = good & jnp.all(far > SINGULAR)
+        if g.can_be_singular:
+            good = good & jnp.all(g.singular(q, t) > SINGULAR)
     return good
 
 
@@ -90,12 +78,9 @@ def singularities(system: Gathered, q: Pose, u: Motion) -> list[tuple[str, float
     rate of this."""
     found = []
     for g in system.groups:
-        if g.kind.can_be_singular:
-            names = [system.row_names[first].rpartition(".")[0] or system.row_names[first] for first in g.first]
-            near, rate = jax.jvp(
-                lambda s, g=g: of_each(g, Placed.singular, moved(q, s * u), jnp.zeros_like(u), 0.0),
-                (0.0,),
-                (1.0,),
-            )
+        if g.can_be_singular:
+            firsts = [system.row_names[rows[0]] for rows in g.numbers]
+            names = [first.rpartition(".")[0] or first for first in firsts]
+            near, rate = jax.jvp(lambda s, g=g: g.singular(moved(q, s * u), 0.0), (0.0,), (1.0,))
             found += list(zip(names, np.asarray(near).tolist(), np.asarray(rate).tolist(), strict=True))
     return found

@@ -14,15 +14,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._programs import anew, same_everywhere, trace_number
+from polhode._programs import anew, is_from, same_everywhere, trace_number
 from polhode.algebra import Mat3, Vec3
 from polhode.algebra.computed_once import computed_once
+from polhode.model.pytree import Static, tree
+from polhode.multibody.describe.affine import check_class
+from polhode.multibody.describe.constraints import Constraint
 from polhode.multibody.describe.views import Frame, View, frame_of
-from polhode.multibody.rows.gathered import Group
+from polhode.multibody.rows.group import Group, Motion, Pose
 
-Pose = tuple[Any, Any]  # positions (m, 3), rotations (m, 3, 3)
 Displacement = Any  # (Vec3 or None, Vec3 or None) of each body: moved and turned, or v and Ω; None is no motion
-Motion = Any  # (m, 6): v in space axes, Ω in body axes
 
 
 _O = Vec3(0.0, 0.0, 0.0)
@@ -168,12 +169,66 @@ def _sum(Lam: Any, rows: list[Any]) -> Any:
     return sum((Lam[i] * row for i, row in enumerate(rows)), jnp.asarray(0.0))
 
 
-def of_each(group: Group, fn: Callable[..., Any], q: Pose, u: Motion, t: Any, *more: Any) -> Any:
-    """fn(placed, ...) of every constraint of a group, from the poses and motions of all bodies."""
-    if same_everywhere(group.kind):
-        return _of_each(fn, group.bodies, 0, group.kind, q, u, t, more)
-    with anew():
-        return _of_each(fn, group.bodies, trace_number(), group.kind, q, u, t, more)
+@tree
+class DifferentiatedRows(Group):
+    """Constraints of one class, whatever their functions are: `kind` with each number stacked."""
+
+    kind: Constraint
+    bodies: Static[tuple[tuple[int, ...], ...]]
+    numbers: Static[tuple[tuple[int, ...], ...]]
+    anchors: Static[tuple[bool, ...]]
+
+    @property
+    def holonomic(self) -> int:
+        return self.kind.holonomic
+
+    @property
+    def nonholonomic(self) -> int:
+        return self.kind.nonholonomic
+
+    @property
+    def rheonomic(self) -> bool:
+        return self.kind.rheonomic
+
+    @property
+    def can_be_singular(self) -> bool:
+        return self.kind.can_be_singular
+
+    def traced(self, names: Sequence[str]) -> Group:
+        one = jax.tree.map(lambda x: x[0], self.kind)
+        known = one.traced(names)  # a function stands in a group of its own
+        if not is_from(type(one), "polhode"):
+            check_class(one)
+        return self if known is one else replace(self, kind=jax.tree.map(lambda x: x[None], known))
+
+    def phi(self, q: Pose, t: Any) -> Any:
+        return self._each(Placed.phi, q, None, t) if self.holonomic else jnp.zeros((len(self.bodies), 0))
+
+    def psi(self, q: Pose, u: Motion, t: Any) -> Any:
+        return self._each(Placed.psi, q, u, t)
+
+    def blocks(self, q: Pose, t: Any) -> Any:
+        return self._each(Placed.rows, q, None, t)
+
+    def psi_slope(self, q: Pose, u: Motion, t: Any) -> Any:
+        return self._each(Placed.psi_slope, q, u, t)
+
+    def rate_slope(self, q: Pose, u: Motion, t: Any, Gam: Any) -> Any:
+        return self._each(Placed.rate_slope, q, u, t, Gam)
+
+    def wrench_slope(self, q: Pose, u: Motion, t: Any, Lam: Any) -> Any:
+        return self._each(Placed.wrench_slope, q, u, t, Lam)
+
+    def singular(self, q: Pose, t: Any) -> Any:
+        return self._each(Placed.singular, q, None, t)
+
+    def _each(self, fn: Callable[..., Any], q: Pose, u: Motion | None, t: Any, *more: Any) -> Any:
+        """fn(placed, ...) of every constraint, from the poses and motions of all bodies."""
+        u = jnp.zeros((len(q[0]), 6)) if u is None else u
+        if same_everywhere(self.kind):
+            return _of_each(fn, self.bodies, 0, self.kind, q, u, t, more)
+        with anew():
+            return _of_each(fn, self.bodies, trace_number(), self.kind, q, u, t, more)
 
 
 @computed_once(static_argnums=(0, 1, 2))  # traced once for each fn, however often it is asked for

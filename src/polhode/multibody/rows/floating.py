@@ -17,8 +17,7 @@ from polhode.algebra.arrays import cross, dot, over_positive3, product, turn
 from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.constraints import Constraint, Holonomic
 from polhode.multibody.describe.views import View, frame_of
-from polhode.multibody.rows.gathered import Gathered
-from polhode.multibody.rows.gathering import rows_of
+from polhode.multibody.rows.group import NOWHERE, Gathered
 
 Bodies = Sequence[int]
 _NOTHING = 1e-9  # of the forces: what is left of their sum, and of the sum of their moments, where they act within
@@ -134,7 +133,11 @@ class Parts:
         number = {name: i for i, name in enumerate(system.names)}
         anchored, afloat = parts_of(
             system.size,
-            [(bodies, g.anchors) for g in system.groups for bodies in g.bodies],
+            [
+                ([b for b in bodies if b != NOWHERE], anchored)
+                for g in system.groups
+                for bodies, anchored in zip(g.bodies, g.anchors, strict=True)
+            ],
             [[number[b] for b in f.bodies] for f in compress(system.forces, system.within)],
         )
         floats = np.any(afloat, axis=0) if afloat else np.zeros(system.size, dtype=bool)
@@ -145,7 +148,7 @@ class Parts:
         self.afloat = self.bodies[len(anchored) :]
         owner = np.zeros(system.rows, dtype=int)  # a body of each row
         for g in system.groups:
-            owner[rows_of(g)] = np.array(g.bodies)[:, :1]
+            owner[g.rows] = g.on.max(axis=1)[:, None]
         self.rows = self.bodies[:, owner]
 
     def within(self, system: Gathered, q: Any, p: Any, turns: Any) -> Any:

@@ -1,83 +1,24 @@
-"""Constraints gathered by kind, so that a step evaluates like with like; and what rows ask of a system."""
+"""The constraints of a system gathered by kind, so that a step evaluates like with like."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
-from typing import Any, Protocol, Self
+from typing import Any
 
 import jax
 import numpy as np
 
 from polhode._programs import is_from
 from polhode.model.checks import InputError
-from polhode.model.pytree import Static, tree
-from polhode.multibody.describe.affine import check_class
-from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import GROUND
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.state import State
-from polhode.multibody.describe.views import View
-
-
-@tree
-class Group:
-    """Constraints of one kind: `kind` with each number stacked, the bodies and rows of each."""
-
-    kind: Constraint
-    bodies: Static[tuple[tuple[int, ...], ...]]  # of each constraint, in the order of kind.bodies
-    first: Static[tuple[int, ...]]  # row of each constraint
-    anchors: Static[bool]  # they hold their bodies to the ground, or make them roll
-
-    @property
-    def rows(self) -> int:
-        return self.kind.holonomic + self.kind.nonholonomic
-
-    def traced(self, names: Sequence[str]) -> Group:
-        """With users' functions as they are now."""
-        one = jax.tree.map(lambda x: x[0], self.kind)
-        known = one.traced(names)  # a function stands in a group of its own
-        if not is_from(type(one), "polhode"):
-            check_class(one)
-        return self if known is one else replace(self, kind=jax.tree.map(lambda x: x[None], known))
-
-
-class Gathered(Protocol):
-    """A system, as far as rows know it."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def masses(self) -> Any: ...
-    @property
-    def inertias(self) -> Any: ...
-    @property
-    def forces(self) -> tuple[Applied, ...]: ...
-    @property
-    def within(self) -> tuple[bool, ...]: ...
-    @property
-    def groups(self) -> tuple[Group, ...]: ...
-    @property
-    def start(self) -> State: ...
-    @property
-    def row_names(self) -> tuple[str, ...]: ...
-    @property
-    def holonomic(self) -> tuple[bool, ...]: ...
-    @property
-    def redundant(self) -> tuple[int, ...]: ...
-    @property
-    def tolerance(self) -> float: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def rows(self) -> int: ...
-    @property
-    def holonomic_rows(self) -> np.ndarray: ...
-    def view(self, state: State, t: Any) -> View: ...
-    def seen(self, q: tuple[Any, Any], u: Any, t: Any) -> View: ...
-    def bare(self) -> Self: ...
+from polhode.multibody.describe.joint import Joint
+from polhode.multibody.describe.rolling import RollingDisk, RollingSphere
+from polhode.multibody.rows.derivatives import DifferentiatedRows
+from polhode.multibody.rows.group import NOWHERE, Group
+from polhode.multibody.rows.joint_rows import JointRows
+from polhode.multibody.rows.wheel_rows import WheelRows
 
 
 def gathered(
@@ -85,22 +26,35 @@ def gathered(
 ) -> tuple[Any, Any, tuple[Group, ...]]:
     labels: list[str] = []
     holonomic: list[bool] = []
-    kinds: dict[Any, list[tuple[Constraint, int]]] = {}
+    number = {name: i for i, name in enumerate(names)} | {GROUND: NOWHERE}
+    joints: list[Any] = []
+    wheels: list[Any] = []
+    kinds: dict[Any, list[tuple[Constraint, int, bool]]] = {}
     for c, anchored in zip(constraints, held, strict=True):
-        kinds.setdefault((_kind(c), anchored), []).append((c, len(labels)))
+        first, known = len(labels), is_from(type(c), "polhode")
+        if known and isinstance(c, Joint):
+            closed = c.projections()
+            joints += [(row, (number[c.a], number[c.b]), first + i, anchored) for i, row in enumerate(closed)]
+            for drive in c.driven():
+                kinds.setdefault(_kind(drive), []).append((drive, first + len(closed), anchored))
+        elif known and isinstance(c, RollingDisk | RollingSphere):
+            wheels.append((c.contact(), number[c.body], first))
+        else:
+            kinds.setdefault(_kind(c), []).append((c, first, anchored))
         labels += c.labels
         holonomic += [True] * c.holonomic + [False] * c.nonholonomic
     repeated = sorted(label for label, count in Counter(labels).items() if count > 1)
     if repeated:
         raise InputError(f"constraints need names of their own (name=...); more than one row is called {repeated[0]!r}")
-    groups = []
-    number = {name: i for i, name in enumerate(names)}
-    for (_, anchored), members in kinds.items():
-        leaves = [jax.tree.leaves(c) for c, _ in members]
+    groups: list[Group] = [JointRows.of(joints)] if joints else []
+    groups += [WheelRows.of(wheels)] if wheels else []
+    for members in kinds.values():
+        leaves = [jax.tree.leaves(c) for c, *_ in members]
         stacked = [np.stack([np.asarray(x, dtype=float) for x in column]) for column in zip(*leaves, strict=True)]
         kind = jax.tree.unflatten(jax.tree.structure(members[0][0]), stacked)
-        bodies = tuple(tuple(number[body] for body in c.bodies) for c, _ in members)
-        groups.append(Group(kind, bodies, tuple(first for _, first in members), anchored))
+        bodies = tuple(tuple(number[body] for body in c.bodies) for c, *_ in members)
+        rows = tuple(tuple(range(first, first + len(c.labels))) for c, first, _ in members)
+        groups.append(DifferentiatedRows(kind, bodies, rows, tuple(anchored for *_, anchored in members)))
     return tuple(labels), tuple(holonomic), tuple(groups)
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from polhode.algebra.arrays import cross
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.momenta import in_space, momentum, motion, pose
 
 

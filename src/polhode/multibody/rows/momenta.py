@@ -10,7 +10,7 @@ from polhode.algebra import Quaternion, Vec3, exp
 from polhode.algebra.arrays import dot, inverse3, matrices, turn
 from polhode.algebra.computed_once import computed_once
 from polhode.multibody.describe.state import State
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 
 
 def motion(state: State) -> Any:

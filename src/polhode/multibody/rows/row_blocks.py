@@ -14,28 +14,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from polhode.algebra.arrays import turn
-from polhode.multibody.rows.derivatives import Placed, Pose, of_each
-from polhode.multibody.rows.gathered import Gathered, Group
-from polhode.multibody.rows.gathering import by_body, by_row, rows_of
+from polhode.multibody.rows.gathering import by_body, by_row
+from polhode.multibody.rows.group import Gathered, Group, Pose
 
 Blocks = list[Any]
 
 
 def blocks_of(system: Gathered, q: Pose, t: Any) -> Blocks:
     """A, in body axes."""
-    u = jnp.zeros((system.size, 6))
-    return [of_each(g, Placed.rows, q, u, t) for g in system.groups]
-
-
-def bodies_of(group: Group) -> np.ndarray:
-    """(constraints, bodies): the bodies of each constraint in the system."""
-    return np.array(group.bodies)
+    return [g.blocks(q, t) for g in system.groups]
 
 
 def turned(system: Gathered, R: Any, blocks: Blocks) -> Blocks:
     """The last three of each six turned by R, (N, 3, 3), of their body."""
     return [
-        jnp.concatenate([b[..., :3], turn(R[bodies_of(g)][:, None], b[..., 3:])], axis=-1)
+        jnp.concatenate([b[..., :3], turn(R[g.on][:, None], b[..., 3:])], axis=-1)
         for g, b in zip(system.groups, blocks, strict=True)
     ]
 
@@ -45,7 +38,7 @@ def over_masses(system: Gathered, per_mass: tuple[Any, Any], blocks: Blocks) -> 
     m, J = per_mass
     parts = []
     for g, b in zip(system.groups, blocks, strict=True):
-        at = bodies_of(g)
+        at = g.on
         parts.append(jnp.concatenate([m[at][:, None, :, None] * b[..., :3], turn(J[at][:, None], b[..., 3:])], axis=-1))
     return parts
 
@@ -55,7 +48,7 @@ def pull(system: Gathered, blocks: Blocks, Lam: Any) -> Any:
     if not blocks:
         return jnp.zeros((system.size, 6))
     pairs = zip(system.groups, blocks, strict=True)
-    return by_body(system, [jnp.sum(b * Lam[rows_of(g)][:, :, None, None], axis=1) for g, b in pairs])
+    return by_body(system, [jnp.sum(b * Lam[g.rows][:, :, None, None], axis=1) for g, b in pairs])
 
 
 def along(system: Gathered, blocks: Blocks, u: Any) -> Any:
@@ -63,7 +56,7 @@ def along(system: Gathered, blocks: Blocks, u: Any) -> Any:
     if not blocks:
         return jnp.zeros(0)
     pairs = zip(system.groups, blocks, strict=True)
-    return by_row(system, [jnp.sum(b * u[bodies_of(g)][:, None], axis=(2, 3)) for g, b in pairs])
+    return by_row(system, [jnp.sum(b * u[g.on][:, None], axis=(2, 3)) for g, b in pairs])
 
 
 def inner(system: Gathered, blocks: Blocks, others: Blocks) -> Any:
@@ -75,8 +68,8 @@ def inner(system: Gathered, blocks: Blocks, others: Blocks) -> Any:
 
 def places_of(group: Group) -> tuple[np.ndarray, np.ndarray]:
     """Row and column in (k, 6N) of every number of a block, each (constraints, rows, bodies, 6)."""
-    columns = 6 * bodies_of(group)[:, None, :, None] + np.arange(6)
-    return tuple(np.broadcast_arrays(rows_of(group)[:, :, None, None], columns))  # type: ignore[return-value]
+    columns = 6 * group.on[:, None, :, None] + np.arange(6)
+    return tuple(np.broadcast_arrays(group.rows[:, :, None, None], columns))  # type: ignore[return-value]
 
 
 def matrix_of(system: Gathered, blocks: Blocks) -> sp.csr_array:
@@ -84,4 +77,6 @@ def matrix_of(system: Gathered, blocks: Blocks) -> sp.csr_array:
     where = [places_of(g) for g in system.groups]
     rows, columns = (np.concatenate([w[i].ravel() for w in where]) for i in range(2))
     values = np.concatenate([np.asarray(b).ravel() for b in blocks])
+    somewhere = columns >= 0
+    rows, columns, values = rows[somewhere], columns[somewhere], values[somewhere]
     return sp.csr_array((values, (rows, columns)), shape=(system.rows, 6 * system.size))

@@ -14,7 +14,7 @@ from polhode.algebra.arrays import cross
 from polhode.model.checks import InputError, double_precision
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.momenta import carried, extent, mass_inverse, momentum, motion, over_mass, pose
 from polhode.multibody.start.correction import Correction
 from polhode.multibody.start.dependent_rows import (

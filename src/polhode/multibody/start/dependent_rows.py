@@ -13,7 +13,7 @@ import numpy as np
 from polhode._notices import warn
 from polhode.model.checks import InputError
 from polhode.multibody.describe.state import State
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.rank import companions, weighted
 from polhode.multibody.start.least_motion import Least, are_many, rows_at, sizes
 

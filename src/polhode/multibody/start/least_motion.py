@@ -15,7 +15,7 @@ from scipy.sparse.linalg import splu
 
 from polhode._programs import stored
 from polhode.multibody.describe.state import State
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.momenta import mass_inverse, pose
 from polhode.multibody.rows.rank import weighted
 from polhode.multibody.rows.row_blocks import blocks_of, matrix_of, over_masses

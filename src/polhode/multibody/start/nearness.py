@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polhode.multibody.describe.bodies import GROUND
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 from polhode.multibody.start.correction import Correction
 
 _SHIFT, _TURN, _SPEED = 1e-3, 1e-2, 1e-3  # of the extent; rad; of the speeds
@@ -21,11 +21,11 @@ def extent(system: Gathered) -> float:
     r = np.asarray(system.start.positions)
     gyration = np.sqrt(np.trace(np.asarray(system.inertias), axis1=-2, axis2=-1) / 2 / np.asarray(system.masses))
     lengths = [*gyration, float(np.linalg.norm(r - r[0], axis=-1).max())]
-    for group in system.groups:
+    for constraint in system.constraints:
         for name, side in (("at_a", "a"), ("at_b", "b"), ("at", "body"), ("radius", "body"), ("length", "b")):
-            value = getattr(group.kind, name, None)
-            if value is not None and getattr(group.kind, side, GROUND) != GROUND:
-                lengths.append(float(np.linalg.norm(np.atleast_2d(np.asarray(value).T).T, axis=-1).max()))
+            value = getattr(constraint, name, None)
+            if value is not None and getattr(constraint, side, GROUND) != GROUND:
+                lengths.append(float(np.linalg.norm(np.asarray(value))))
     return max(lengths)
 
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.gathered import Gathered
+from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.momenta import carried, extent, mass_inverse, motion, over_mass, pose
 from polhode.multibody.start.consistent import accelerations
 from polhode.multibody.start.least_multipliers import least

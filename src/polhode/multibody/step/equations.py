@@ -34,9 +34,8 @@ from polhode.algebra.arrays import cross, dot, turn_back
 from polhode.algebra.scalars import stumpff
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.derivatives import Placed, of_each
 from polhode.multibody.rows.floating import Parts
-from polhode.multibody.rows.gathering import by_body, rows_of
+from polhode.multibody.rows.gathering import by_body
 from polhode.multibody.rows.momenta import (
     carried,
     in_space,
@@ -230,9 +229,7 @@ class Equations(NewtonMatrix):
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""
         s, t = self.system, self.t + 0.5 * self.h
         Gam = self._among(Gam)
-        here = [Gam[rows_of(g)[:, : g.kind.holonomic]] for g in s.groups]
-        slopes = [of_each(g, Placed.rate_slope, mid, mean, t, G) for g, G in zip(s.groups, here, strict=True)]
-        return by_body(s, slopes)
+        return by_body(s, [g.rate_slope(mid, mean, t, Gam[g.rows[:, : g.holonomic]]) for g in s.groups])
 
     def scaled(self) -> Scaled:
         """The same in units of kinetic energy."""

@@ -11,8 +11,7 @@ import jax.numpy as jnp
 from polhode.algebra.arrays import skew
 from polhode.algebra.dense import inverse, matmul
 from polhode.multibody.rows import assembly
-from polhode.multibody.rows.derivatives import Placed, of_each
-from polhode.multibody.rows.gathering import by_bodies, by_row_and_body, rows_of
+from polhode.multibody.rows.gathering import by_bodies, by_row_and_body
 from polhode.multibody.rows.momenta import carried, in_space, momentum, over_mass, posed
 from polhode.multibody.step.blocks import carried_by, carry_of, diagonal, masses, rotations
 from polhode.multibody.step.convergence import Convergence
@@ -126,8 +125,5 @@ class NewtonMatrix(Convergence):
         if not s.groups:
             return 0.0, jnp.zeros((0, s.size, 6))
         t = self.t + self.h
-        here = [Lam[rows_of(g)] for g in s.groups]
-        wrench = by_bodies(
-            s, [of_each(g, Placed.wrench_slope, end, u, t, L) for g, L in zip(s.groups, here, strict=True)]
-        )
-        return wrench, by_row_and_body(s, [of_each(g, Placed.psi_slope, end, u, t) for g in s.groups])
+        wrench = by_bodies(s, [g.wrench_slope(end, u, t, Lam[g.rows]) for g in s.groups])
+        return wrench, by_row_and_body(s, [g.psi_slope(end, u, t) for g in s.groups])

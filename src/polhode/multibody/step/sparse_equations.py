@@ -26,10 +26,9 @@ from polhode.model.checks import InputError
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows import row_blocks as rows
-from polhode.multibody.rows.derivatives import Placed, of_each
-from polhode.multibody.rows.gathering import rows_of
+from polhode.multibody.rows.group import NOWHERE
 from polhode.multibody.rows.momenta import carried, in_space, momentum, posed
-from polhode.multibody.rows.row_blocks import Blocks, bodies_of
+from polhode.multibody.rows.row_blocks import Blocks
 from polhode.multibody.step.blocks import carry_of, halfway, masses
 from polhode.multibody.step.equations import Equations
 from polhode.multibody.step.force_slopes import force_slopes
@@ -99,13 +98,7 @@ class SparseEquations(Equations):
         (c, r, b, 6) for every group, in body axes."""
 
         at = end, u, self.t + self.h
-        return [
-            (
-                of_each(g, Placed.wrench_slope, *at, Lam[rows_of(g)]),
-                of_each(g, Placed.psi_slope, *at),
-            )
-            for g in self.system.groups
-        ]
+        return [(g.wrench_slope(*at, Lam[g.rows]), g.psi_slope(*at)) for g in self.system.groups]
 
     def _saddle(
         self, end: Any, u_end: Any, Lam: Any, carry: Any, A: Blocks, A_force: Blocks, A_end: Blocks
@@ -121,16 +114,19 @@ class SparseEquations(Equations):
         J.add(h * _carried_by(carry[:, None], gyro), at.u[by_six], at.w[of_six])
         slopes = self._row_slope_blocks(end, u_end, Lam)
         for g, B, B_force, B_end, (wrench, rate) in zip(s.groups, A, A_force, A_end, slopes, strict=True):
-            on, closing = bodies_of(g), np.s_[:, : g.kind.holonomic]
-            turn, row = carry[on][:, None], at.Lam[rows_of(g)][..., None, None]
-            u, w = at.u[on][:, None], at.w[on][:, None]
-            J.add(-0.5 * h * _carried_by(carry[on][:, None, None], wrench), at.u[on][..., None, None], w[:, None])
+            on, closing = g.on, np.s_[:, : g.holonomic]
+            turn, row = carry[on][:, None], at.Lam[g.rows][..., None, None]
+            u, w = _with_ground(at.u)[on][:, None], _with_ground(at.w)[on][:, None]
+            pair = np.array(g.together)
+            u_pair, w_pair = _with_ground(at.u)[pair], _with_ground(at.w)[pair]
+            by_pair = _carried_by(carry[pair][:, None, None], wrench)
+            J.add(-0.5 * h * by_pair, u_pair[..., None, None], w_pair[:, None, None])
             J.add(-B_force, u, row)
             J.add(B_end, row, u)
             J.add(h * _carried_by(turn, rate), row, w)
             D_phi = _carried_by(turn, B_end[closing])
             if self.both:
-                gam = at.Gam[self.number[rows_of(g)[closing]]][..., None, None]
+                gam = at.Gam[self.number[g.rows[closing]]][..., None, None]
                 J.add(-B[closing], w, gam)
                 J.add(D_phi, gam, w)
                 J.add(h * rate[closing], u, gam)
@@ -162,7 +158,7 @@ class Numbering:
         turn = np.argsort(from_the_tips(system))
         first = np.zeros(system.rows, dtype=int)
         for g in system.groups:
-            first[rows_of(g)] = turn[bodies_of(g)].min(axis=1)[:, None]
+            first[g.rows] = np.append(turn, n)[g.on].min(axis=1)[:, None]
         body = np.repeat(turn, 6)
         self.source = np.argsort(np.concatenate([body, body, first, first[closes]]), kind="stable")
         place = np.argsort(self.source)
@@ -175,13 +171,18 @@ def from_the_tips(system: System) -> np.ndarray:
     """All bodies in an order in which each comes after those that hang on it, seen from the ground."""
     n = system.size
     pairs = [(n, b) for g in system.groups for bodies in g.bodies for b in bodies if len(bodies) == 1]
-    pairs += [(a, b) for g in system.groups for bodies in g.bodies for a, b in combinations(bodies, 2)]
+    pairs += [(a % (n + 1), b % (n + 1)) for g in system.groups for on in g.bodies for a, b in combinations(on, 2)]
     rows, columns = np.array(pairs, dtype=int).reshape(-1, 2).T
     graph = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
     part = connected_components(graph, directed=False)[1]
     loose = np.array([i for i in np.unique(part, return_index=True)[1] if part[i] != part[n]], dtype=int)
     graph = graph + sp.csr_array((np.ones(len(loose)), (np.full(len(loose), n), loose)), shape=(n + 1, n + 1))
     return breadth_first_order(graph, n, directed=False, return_predecessors=False)[:0:-1]
+
+
+def _with_ground(places: np.ndarray) -> np.ndarray:
+    """The places of each body, then those of the ground, which has none."""
+    return np.vstack([places, np.full(6, NOWHERE)])
 
 
 class _Entries:
@@ -195,7 +196,9 @@ class _Entries:
 
     def gathered(self, size: int) -> tuple[Any, SparseSolver]:
         rows, columns = (np.concatenate([part[i].ravel() for part in self._parts]) for i in (1, 2))
-        return jnp.concatenate([part[0].ravel() for part in self._parts]), SparseSolver(rows, columns, size)
+        values = jnp.concatenate([part[0].ravel() for part in self._parts])
+        on = (rows != NOWHERE) & (columns != NOWHERE)
+        return values[on], SparseSolver(rows[on], columns[on], size)
 
 
 def _carried_by(carry: Any, slopes: Any) -> Any:
