@@ -13,16 +13,20 @@ import pytest
 import polhode.papers
 from polhode.papers import PAPERS, Paper, Result
 from polhode.papers.base import agreeing_digits
+from polhode.papers.krysl_convergence import converge, convergence_checks, draw_convergence, slow_top_checks
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
 from polhode.papers.three_field import PARTS as THREE_FIELD
 from polhode.papers.three_field_runs import METHODS, NEW, SIDE_BY_SIDE, STEP, track
+from polhode.papers.vilmart import figure_1
+from polhode.papers.vilmart_algorithms import table_1
+from polhode.problems import problem_of
+
+ITEMS = ("krysl", "vilmart", "three-field")  # of these some items at once, below; the whole takes minutes to compile
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(  # three-field compiles three methods for the bicycle; its quick parts are below
-    "name", [pytest.param(name, marks=pytest.mark.long) if name == "three-field" else name for name in PAPERS]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in ITEMS else n for n in PAPERS])
 def test_paper(name: str, tmp_path: Path) -> None:
     said: list[str] = []
     result = PAPERS[name].compute(said.append)
@@ -34,6 +38,22 @@ def test_paper(name: str, tmp_path: Path) -> None:
     assert page.count("<figure") == len(result.figures) >= 3
     assert "0 fail" in page
     assert len(list(tmp_path.glob("*.png"))) == len(result.figures)
+
+
+@pytest.mark.slow
+def test_item_of_krysl() -> None:
+    """Figure 2, with a level less."""
+    c = converge(problem_of("slow-top"), 500, 6)
+    checks = convergence_checks("Fig. 2", c) + slow_top_checks(c)
+    assert [check for check in checks if not check.ok] == []
+    assert len(checks) > 5
+    draw_convergence(c, "Slow top")
+
+
+def test_items_of_vilmart() -> None:
+    check, figure = figure_1()
+    assert [c for c in (check, table_1()) if not c.ok] == []
+    assert figure.figure.axes
 
 
 QUICK = ("sphere", "disk_straight", "disk_perturbed")  # the others compile more methods; see test_paper[three-field]

@@ -1,6 +1,9 @@
 """The driver: counting, saving, stopping, failing, batches, and programs used again."""
 
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -231,6 +234,57 @@ def test_progress_appears_when_asked_and_slow(
     ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=10**5, every=10**5)  # not a terminal
     assert opened == ["imidm  h = 0.001"]
     assert capsys.readouterr().err == ""
+
+
+def test_a_wait_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compilation is waited for in words, before the bar and in the bar."""
+    said: list[str] = []
+    shown = threading.Event()
+
+    class Status:
+        def __init__(self, words: str) -> None:
+            said.append(words)
+
+        def start(self) -> None:
+            shown.set()
+
+        def stop(self) -> None:
+            said.append("stopped")
+
+    monkeypatch.setattr("rich.console.Console.status", lambda self, words: Status(words))
+    monkeypatch.setattr("polhode.simulation.progress._SILENCE", 0.0)
+    bar = Progress(10, "imidm  h = 0.1", True)
+    with bar.waiting("compiling"):
+        assert shown.wait(10.0)
+    assert said == ["compiling", "stopped"]
+    monkeypatch.setattr("polhode.simulation.progress._SILENCE", 100.0)
+    with bar.waiting("something short"):
+        pass
+    with Progress(10, "", False).waiting("what nobody wants to know"):
+        pass
+    assert said == ["compiling", "stopped"]
+    monkeypatch.setattr("polhode.simulation.progress._PATIENCE", 0.0)
+    with bar:
+        bar.advance(3)
+        with bar.waiting("compiling again"):
+            assert bar.bar.tasks[0].description == "compiling again"
+        assert bar.bar.tasks[0].description == "imidm  h = 0.1"
+
+
+@pytest.mark.parametrize(("made", "words"), [("heavy-top", "imidm for one body"), ("pendulum", "three-field for 1 b")])
+def test_what_is_compiled_is_said(made: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def waiting(self: Progress, words: str) -> Iterator[None]:
+        said.append(words)
+        yield
+
+    monkeypatch.setattr(Progress, "waiting", waiting)
+    ph.simulate(ph.problem(made), step=0.001, steps=2)
+    assert said[0] == "preparing the start"
+    assert said[1].startswith(f"compiling {words}")
+    assert len(said) == 2
 
 
 @pytest.mark.slow

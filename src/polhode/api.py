@@ -23,6 +23,7 @@ from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation, Start
 from polhode.simulation.driver import FIRST_BLOCK, Trajectory, integrate
 from polhode.simulation.plan import Plan
+from polhode.simulation.progress import Progress
 from polhode.simulation.status import Interrupted, Status, StepError
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
@@ -132,7 +133,9 @@ def _outside_of_transformations(*given: Any) -> None:
 def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, path: str | None, signals: Signals) -> Run:
     system, t0 = problem.system, float(problem.t0)
     chosen = method_of(method or problem.method or DEFAULTS[system.kind], system.kind)
-    now, state = system.begun(problem.start)
+    bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
+    with bar.waiting("preparing the start"):
+        now, state = system.begun(problem.start)
     chosen.check(now)
     now.look(state, t0)
     stepped, axes = (now, None) if getattr(now, "axes", None) is None else (now.principal, now)
@@ -149,7 +152,7 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
         later=later(run),
         first_block=_FIRST_BLOCKS[system.kind],
         briefly=_briefly(stepped),
-        progress=progress,
+        progress=bar,
         signals=signals,
     )
     if axes is not None:

@@ -1,7 +1,7 @@
 """Programs: users' functions by what they compute, and compiled programs kept from process to process."""
 
 from polhode._programs.names import NamelessError, is_from, same_everywhere
-from polhode._programs.stored import Stored, forget, has_64_bits, stored
+from polhode._programs.stored import Stored, forget, has_64_bits, kept_on_disk, stored
 from polhode._programs.traced import Program, Traced, anew, trace_number, traced
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "forget",
     "has_64_bits",
     "is_from",
+    "kept_on_disk",
     "same_everywhere",
     "stored",
     "trace_number",

@@ -187,6 +187,10 @@ def _plain(x: Any) -> bool:
     return not isinstance(x, jax.core.Tracer) and not (isinstance(x, jax.Array) and len(x.sharding.device_set) > 1)
 
 
+def kept_on_disk() -> bool:
+    return _folder() is not None
+
+
 def _folder() -> Path | None:
     chosen = config.jax_compilation_cache_dir
     if not chosen or not config.jax_enable_compilation_cache:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import signal
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
 import numpy as np
 
+from polhode._programs import kept_on_disk
 from polhode._signals import Signals
 from polhode.simulation.loop import Block, Tally, capacity_for, numbers_in, run_block, run_block_briefly
 from polhode.simulation.plan import Plan
@@ -55,7 +57,7 @@ def integrate(
     later: int = 0,
     first_block: int = FIRST_BLOCK,
     briefly: int = 0,
-    progress: bool | None,
+    progress: Progress,
     signals: Signals,
     rungs: Rungs | None = None,
 ) -> Trajectory:
@@ -74,8 +76,9 @@ def integrate(
     budget = first_block
     # Committed to its device from the start, as what a program returns is: else it would be compiled twice.
     state = jax.device_put(state, jax.config.jax_default_device or jax.local_devices()[0])  # type: ignore[attr-defined]
+    words = f"compiling {method.name} for {_size(system)} ({'once; kept on disk' if kept_on_disk() else 'once'})"
     ladder = Rungs(method, system, state, briefly) if rungs is None else rungs.afresh()
-    with Progress(total, f"{method.name}  h = {h:g}", progress) as bar:
+    with progress as bar:
         try:
             while done < total:
                 if signals.came is not None:
@@ -84,9 +87,9 @@ def integrate(
                 count, stride = plan.next(done, ladder.steps(done, budget), capacity)
                 clock = time.perf_counter()
                 signals.waiting = True
-                block = jax.block_until_ready(
-                    ladder.program(done)(system, state, np.int64(done), t0, h, np.int64(count), np.int64(stride))
-                )
+                numbers = (system, state, np.int64(done), t0, h, np.int64(count), np.int64(stride))
+                with bar.waiting(words) if ladder.is_new(done) else nullcontext():
+                    block = jax.block_until_ready(ladder.program(done)(*numbers))
                 signals.waiting = False
                 spent = time.perf_counter() - clock
                 now, tallied, ok = jax.device_get((block.done, block.tally, block.ok))
@@ -127,6 +130,11 @@ def integrate(
     )
 
 
+def _size(system: Any) -> str:
+    counts = {word: len(system.labels.get(label, ())) for label, word in (("body", "bodies"), ("row", "rows"))}
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "one body"
+
+
 def _together(a: Tally, b: Tally) -> Tally:
     return Tally(
         a.iterations + int(b.iterations),
@@ -164,6 +172,11 @@ class Rungs:
             made = run_block_briefly if soon else run_block
             self._programs[rung, soon] = made.prepared(self._rungs[rung], *self._like)
         return self._programs[rung, soon]
+
+    def is_new(self, done: int) -> bool:
+        """Whether the program of now was not called yet in this run."""
+        rung = self._at(done)
+        return (rung, rung > 0 or done < self._briefly) not in self._programs
 
     def steps(self, done: int, budget: int) -> int:
         """How many the program of now may take."""

@@ -1,12 +1,16 @@
-"""A progress bar that appears only when a run takes more than a second."""
+"""A progress bar that appears only when a run takes more than a second, and words for a wait before it."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 _PATIENCE = 1.0  # seconds
+_SILENCE = 0.5  # seconds, before a wait is explained
 
 
 class Progress:
@@ -34,6 +38,22 @@ class Progress:
             self._open()
         self.bar.update(self.task, completed=done)
 
+    @contextmanager
+    def waiting(self, words: str) -> Iterator[None]:
+        """Says what is waited for where it takes longer than half a second: by a spinner, or in the bar."""
+        if not self.wanted:
+            yield
+        elif self.bar is not None:
+            self.bar.update(self.task, description=words)
+            yield
+            self.bar.update(self.task, description=self.label)
+        else:
+            spinner = _Spinner(words)
+            try:
+                yield
+            finally:
+                spinner.stop()
+
     def _open(self) -> None:
         from rich import progress
         from rich.console import Console
@@ -49,3 +69,30 @@ class Progress:
         )
         self.task = self.bar.add_task(self.label, total=self.total)
         self.bar.start()
+
+
+class _Spinner:
+    """Words that appear after a while, unless they were stopped before."""
+
+    def __init__(self, words: str) -> None:
+        self._words, self._over = words, False
+        self._status: Any = None
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(_SILENCE, self._start)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _start(self) -> None:
+        from rich.console import Console
+
+        with self._lock:
+            if not self._over:
+                self._status = Console(stderr=True).status(self._words)
+                self._status.start()
+
+    def stop(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._over = True
+            if self._status is not None:
+                self._status.stop()

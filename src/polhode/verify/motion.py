@@ -11,7 +11,7 @@ from polhode.model.functions import as_arrays
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.results.run import Run
-from polhode.simulation import Interrupted, Plan, Rungs, integrate
+from polhode.simulation import Interrupted, Plan, Progress, Rungs, integrate
 
 _BLOCK = 512  # steps before the first look at the clock
 
@@ -40,7 +40,7 @@ class Motion:
                 Plan(step, steps, every),
                 t0=t0,
                 first_block=_BLOCK,
-                progress=False,
+                progress=Progress(steps, "", False),
                 signals=signals,
                 rungs=self._rungs,
             )
