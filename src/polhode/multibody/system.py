@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._notices import warn
-from polhode._programs import same_everywhere, stored
+from polhode._programs import same_everywhere
 from polhode.drawing.shapes import Plane
 from polhode.model.checks import InputError, double_precision
 from polhode.model.functions import as_arrays, is_traced
@@ -45,8 +45,9 @@ from polhode.multibody.rows.floating import acts_within, anchors, turning_with_a
 from polhode.multibody.rows.gathered import gathered
 from polhode.multibody.rows.group import Group
 from polhode.multibody.rows.rank import dependent, weighted
-from polhode.multibody.rows.row_blocks import blocks_of, matrix_of
+from polhode.multibody.rows.row_blocks import matrix_of
 from polhode.multibody.start.consistent import consistent_start
+from polhode.multibody.start.moment import moment
 from polhode.multibody.start.nearness import is_round_off, too_far
 from polhode.multibody.start.traced_start import traced_start
 
@@ -241,10 +242,5 @@ def _redundant(system: System) -> tuple[int, ...]:
     """Rows that follow from those before them, where the bodies start."""
     if not system.groups:
         return ()
-    A = matrix_of(system, _rows_at_start(system))
+    A = matrix_of(system, moment(system, as_arrays(system.start), np.zeros(())).A)
     return tuple(dependent(weighted(A, system.masses, system.inertias), system.tolerance))
-
-
-@stored(briefly=True)
-def _rows_at_start(system: System) -> Any:
-    return blocks_of(system, (system.start.positions, system.start.rotations), jnp.zeros(()))

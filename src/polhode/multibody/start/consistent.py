@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import stored
-from polhode.algebra.arrays import cross
 from polhode.model.checks import InputError, double_precision
 from polhode.multibody.describe.state import State
-from polhode.multibody.rows import assembly
 from polhode.multibody.rows.group import Gathered
-from polhode.multibody.rows.momenta import carried, extent, mass_inverse, momentum, motion, over_mass, pose
+from polhode.multibody.rows.momenta import carried, extent, motion
 from polhode.multibody.start.correction import Correction
 from polhode.multibody.start.dependent_rows import (
     allowed,
@@ -26,6 +23,7 @@ from polhode.multibody.start.dependent_rows import (
 )
 from polhode.multibody.start.least_motion import Least, rows_at, sizes
 from polhode.multibody.start.least_multipliers import least
+from polhode.multibody.start.moment import moment
 
 _CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of each row (m, rad, m/s, rad/s)
 
@@ -44,7 +42,7 @@ def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correctio
     state = _moving(system, state, t)
     warn_of_what_nearly_follows(system, state, t)
     state = replace(state, multipliers=jnp.asarray(_multipliers(system, state, t)))
-    psi, phi = (np.asarray(x) for x in _levels(system, given, t))
+    before = moment(system, given, t)
     change = np.asarray(motion(state) - motion(given))
     return state, Correction(
         system.names,
@@ -53,16 +51,10 @@ def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correctio
         shift[:, 3:],
         change[:, :3],
         change[:, 3:],
-        phi,
-        psi,
+        np.asarray(before.phi),
+        np.asarray(before.psi),
         tuple(system.row_names[i] for i in system.redundant),
     )
-
-
-@stored(briefly=True)
-def _levels(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
-    q, u = pose(state), motion(state)
-    return assembly.psi(system, q, u, t), assembly.phi(system, q, t)
 
 
 _carried = stored(carried, briefly=True)
@@ -75,7 +67,7 @@ def _closed(system: Gathered, state: State, t: float) -> tuple[State, np.ndarray
     if not len(hol):
         return state, moved
     for _ in range(30):
-        phi = np.asarray(_levels(system, state, t)[1])[hol]
+        phi = np.asarray(moment(system, state, t).phi)[hol]
         if not np.isfinite(phi).all():
             break
         rows = rows_at(system, state, t, hol)
@@ -104,12 +96,12 @@ def _moving(system: Gathered, state: State, t: float) -> State:
         return state
     rows = rows_at(system, state, t)
     given = np.asarray(motion(state))
-    psi = np.asarray(_levels(system, state, t)[0])
+    psi = np.asarray(moment(system, state, t).psi)
     asked = np.abs(psi)  # a drive asks for a velocity that nothing has yet
     for _ in range(3):  # and twice more against round-off
         du = jnp.asarray(rows.motion(psi).reshape(system.size, 6))
         state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
-        psi = np.asarray(_levels(system, state, t)[0])
+        psi = np.asarray(moment(system, state, t).psi)
     scale = rows.scale(_speeds(given) + _speeds(np.asarray(motion(state)))) + asked
     if not _holds(system, rows, psi, scale, 1e3 * _CLOSED):
         worst = int(np.argmax(np.abs(psi)))
@@ -129,25 +121,13 @@ def _speeds(u: np.ndarray) -> np.ndarray:
     return np.repeat(np.abs(u).reshape(-1, 2, 3).max(axis=2), 3, axis=1)
 
 
-@stored(briefly=True)
-def accelerations(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
-    """(M⁻¹(f + gyroscopic torque), ψ' at constant ϑ)."""
-    q, u = pose(state), motion(state)
-    p = momentum(system, u)
-    push = assembly.forces(system, q, u, t) + jnp.concatenate([jnp.zeros_like(p[:, 3:]), cross(p[:, 3:], u[:, 3:])], -1)
-    rate = jax.jvp(
-        lambda e: assembly.psi(system, assembly.moved(q, e * u), u, t + e), (jnp.asarray(0.0),), (jnp.asarray(1.0),)
-    )[1]
-    return over_mass(mass_inverse(system), push), rate
-
-
 def _multipliers(system: Gathered, state: State, t: float) -> np.ndarray:
     """λ of the index-1 equations, A M⁻¹(f + Aᵀλ) + A'ϑ = 0; the least where rows are redundant."""
     if not system.rows:
         return np.zeros(0)
     rows = rows_at(system, state, t)
-    a, rate = (np.asarray(x) for x in accelerations(system, state, t))
-    lam = -rows.over(rows.A @ a.reshape(-1) + rate)
+    now = moment(system, state, t)
+    lam = -rows.over(rows.A @ np.asarray(now.free).reshape(-1) + np.asarray(now.rate))
     if not system.redundant:
         return lam
     A = rows.A.toarray().reshape(system.rows, system.size, 6)

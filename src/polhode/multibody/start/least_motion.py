@@ -13,12 +13,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from polhode._programs import stored
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows.group import Gathered
-from polhode.multibody.rows.momenta import mass_inverse, pose
 from polhode.multibody.rows.rank import weighted
-from polhode.multibody.rows.row_blocks import blocks_of, matrix_of, over_masses
+from polhode.multibody.rows.row_blocks import matrix_of
+from polhode.multibody.start.moment import moment
 
 _MANY = 200  # rows: from here on A M⁻¹Aᵀ is factored as a sparse matrix, unless rows follow from others
 _TIED = 1e-3
@@ -96,12 +95,6 @@ class Least:
         return own + _TIED * largest[tied]
 
 
-@stored(briefly=True)
-def _blocks(system: Gathered, state: State, t: Any) -> tuple[Any, Any]:
-    A = blocks_of(system, pose(state), t)
-    return A, over_masses(system, mass_inverse(system), A)
-
-
 def are_many(rows: int) -> bool:
     """Whether so many rows are too many for dense matrices."""
     return rows >= _MANY
@@ -109,8 +102,8 @@ def are_many(rows: int) -> bool:
 
 def rows_at(system: Gathered, state: State, t: Any, which: np.ndarray | None = None, cut: float | None = None) -> Least:
     """The rows, all or `which`, where the state is."""
-    A, MA = _blocks(system, state, t)
-    pair = (matrix_of(system, blocks) for blocks in (A, MA))
+    now = moment(system, state, t)
+    pair = (matrix_of(system, blocks) for blocks in (now.A, now.MA))
     A, MA = (x if which is None else x[which] for x in pair)
     sparse = are_many(A.shape[0]) and not system.redundant
     cut = system.tolerance if cut is None else cut

@@ -12,8 +12,8 @@ from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.momenta import carried, extent, mass_inverse, motion, over_mass, pose
-from polhode.multibody.start.consistent import accelerations
 from polhode.multibody.start.least_multipliers import least
+from polhode.multibody.start.moment import moment
 
 _TIMES = 3  # Newton steps on positions: a start as far off as `simulate` would mend is closed to round-off
 _CUT = 1e-12  # eigenvalues of A M⁻¹Aᵀ, its diagonal 1, that count as zero where rows follow from others
@@ -49,8 +49,8 @@ def traced_start(system: Gathered, t: Any = 0.0) -> State:
     A = assembly.rows(system, q, t)
     du = moves(A, assembly.psi(system, q, motion(state), t))
     state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
-    a, rate = accelerations(system, state, t)
-    lam = -solved(A, jnp.einsum("kbi,bi->k", A, a) + rate)
+    now = moment(system, state, t)
+    lam = -solved(A, jnp.einsum("kbi,bi->k", A, now.free) + now.rate)
     if system.redundant:
         lam = least(A, lam, extent(system, state.positions))
     left = jnp.max(jnp.abs(assembly.phi(system, q, t)[hol]), initial=0.0)
