@@ -31,7 +31,7 @@ def of_rotations() -> list[tuple[str, str]]:
             pairs += [(name, TOP), (name, TENSOR)]
         if method.traits.non_twisting:
             pairs += [(name, p) for p in ph.problems.PROBLEMS if p.startswith("nontwisting")]
-    return [*pairs, ("full-em", FREE), ("full-dla", FREE)]
+    return [*pairs, ("em-full", FREE), ("dla-full", FREE)]
 
 
 def of_systems() -> list[tuple[str, str]]:
