@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from polhode._programs import stored
 from polhode.algebra.arrays import cross
+from polhode.model.pytree import tree
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.group import Gathered
@@ -16,7 +17,8 @@ from polhode.multibody.rows.momenta import mass_inverse, momentum, motion, over_
 from polhode.multibody.rows.row_blocks import Blocks, blocks_of, over_masses
 
 
-class Moment(NamedTuple):
+@tree
+class Moment:
     """Of a system in a state."""
 
     phi: Any
