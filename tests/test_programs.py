@@ -1,6 +1,5 @@
 """Traced programs on disk: found again by a new process, never mistaken for another, and never trusted when spoilt."""
 
-import hashlib
 import json
 import os
 import pickle
@@ -19,8 +18,11 @@ from jax import export
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode._programs import NamelessError, Stored, files, names, stored, traced
+from polhode._programs import NamelessError, Stored, files, names, sources, stored, traced
+from polhode._programs import folder as programs_folder
+from polhode._programs.sources import modules_behind, source_of
 from polhode.algebra import Vec3
+from polhode.cli.cache import cache_command
 from polhode.methods import all_methods
 from polhode.problems import problem_of
 from polhode.rotation import judgement
@@ -258,9 +260,9 @@ def _from_exec() -> Any:
 @pytest.mark.parametrize("x", [_Weight(1.0), _Number(1.0), _Word("a"), _Kind.ONE, _from_exec(), lambda R: R, _Weight])
 def test_what_is_not_ours_has_no_name(x: Any) -> None:
     with pytest.raises(NamelessError):
-        names.add(hashlib.sha256(), x)
+        names.add(names.Key(), x)
     with pytest.raises(NamelessError):
-        names.add(hashlib.sha256(), (1, [x]))
+        names.add(names.Key(), (1, [x]))
 
 
 @pytest.mark.parametrize("load", [_Weight(1.0), _Number(1.0), _Word("a"), _Kind.ONE, _from_exec()])
@@ -294,10 +296,10 @@ def test_a_callback_is_like_nothing_but_itself() -> None:
 def test_what_is_ours_has_a_name() -> None:
     for function in sys.modules["polhode._programs.stored"]._ALL:
         if function._fn.__module__.startswith("polhode"):
-            names.add(hashlib.sha256(), function._fn)
+            names.add(names.Key(), function._fn)
     every: list[Any] = [*all_methods("rotation").values(), *all_methods("system").values()]
     for method in every:
-        names.add(hashlib.sha256(), method)
+        names.add(names.Key(), method)
     assert [m.name for m in every if names.calls_back(m)] == ["three-field-sparse"]
     assert names.calls_back(mb.Halving(mb.ThreeFieldSparse()))
 
@@ -340,3 +342,53 @@ def test_steps_are_the_same_wherever_a_run_ends() -> None:
     assert np.array_equal(ph.simulate(pendulum, step=0.01, steps=500).positions, whole.positions[:501])
     assert np.array_equal(ph.simulate(pendulum, step=0.01, steps=520, every=260).positions, whole.positions[::260])
     assert np.ptp(whole.energy) < 1e-11 * np.abs(whole.energy).max()
+
+
+def test_a_program_depends_on_the_source_behind_it() -> None:
+    """Not on plots, files and the command line."""
+    step = type(ph.methods.method_of("three-field", "system")).__module__
+    behind = set(modules_behind([step, loop.__name__, "numpy"]))
+    for name in (
+        "multibody.rows.joint_rows",
+        "multibody.step.equations",
+        "solve.chord",
+        "algebra.arrays",
+        "model.traits",
+    ):
+        assert f"polhode.{name}" in behind
+    assert not [name for name in behind if name.startswith(("polhode.results", "polhode.cli", "polhode.papers"))]
+    one_body = set(modules_behind(["polhode.methods.krysl"]))
+    assert "polhode.solve.iteration" in one_body
+    assert not [name for name in one_body if name.startswith("polhode.multibody")]
+
+
+def test_what_is_behind_a_program_is_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    source_of.cache_clear()
+    before = source_of(frozenset({"polhode.methods.krysl"}))
+    really = sources._text
+    monkeypatch.setattr(sources, "_text", lambda name: (really(name) or b"") + b"#" * ("iteration" in name))
+    source_of.cache_clear()
+    changed = source_of(frozenset({"polhode.methods.krysl"}))
+    source_of.cache_clear()
+    assert changed != before
+
+
+def test_the_folder_of_programs_is_bounded_and_can_be_cleared(
+    folder: Path, ours: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours(_power, static=1)(2, 3.0)
+    (mine,) = folder.iterdir()
+    theirs = folder.parent / "jit_of_another-cache"
+    theirs.write_bytes(b"0" * 1000)
+    older = folder / "older"
+    older.write_bytes(b"0" * 1000)
+    os.utime(older, (1.0, 1.0))
+    monkeypatch.setattr(programs_folder, "_written", 0)
+    programs_folder.bounded(mine.stat().st_size + 10)
+    assert sorted(folder.iterdir()) == [mine]
+    cache_command(clear=False)
+    assert f"{folder.parent}\n1 files" in capsys.readouterr().out
+    cache_command(clear=True)
+    assert list(folder.iterdir()) == []
+    assert theirs.exists()
+    assert ours(_power, static=1)(2, 3.0) == 9.0

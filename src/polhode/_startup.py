@@ -23,7 +23,7 @@ def prepare() -> None:
     _set_loop_option()
     _set_jax("jax_enable_x64", True)
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ and not _jax_has("jax_compilation_cache_dir"):
-        folder = _cache_folder()
+        folder = cache_folder()
         if folder is not None:
             _set_jax("jax_compilation_cache_dir", folder)
             _set_jax("jax_persistent_cache_min_compile_time_secs", 0.1)
@@ -43,7 +43,7 @@ def private(folder: Path) -> bool:
     return found.st_uid == os.geteuid() and not found.st_mode & 0o022
 
 
-def _cache_folder() -> str | None:
+def cache_folder() -> str | None:
     """Where compiled programs are kept; None for a user without a home, or one that cannot be written to."""
     import platformdirs
 

@@ -22,10 +22,24 @@ class NamelessError(Exception):
     """An object of which it cannot be told whether it is the same in another process."""
 
 
+class Key:
+    """A hash, and the modules of all classes and functions that went into it."""
+
+    def __init__(self, start: bytes = b"") -> None:
+        self._hash = hashlib.sha256(start)
+        self.modules: set[str] = set()
+
+    def update(self, data: bytes) -> None:
+        self._hash.update(data)
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+
 def same_everywhere(x: Any) -> bool:
     """Whether x, or a pytree with its structure, has a name."""
     try:
-        add_tree(hashlib.sha256(), jax.tree.structure(x))
+        add_tree(Key(), jax.tree.structure(x))
     except NamelessError:
         return False
     return True
@@ -52,7 +66,7 @@ def is_from(x: Any, *packages: str) -> bool:
     return found is x
 
 
-def add_tree(h: Any, tree: Any) -> None:
+def add_tree(h: Key, tree: Any) -> None:
     """All that tells a pytree's structure from others."""
     node = tree.node_data()
     if node is not None:
@@ -63,10 +77,11 @@ def add_tree(h: Any, tree: Any) -> None:
     h.update(b")")
 
 
-def add(h: Any, x: Any) -> None:
+def add(h: Key, x: Any) -> None:
     """All that tells x from others, or `NamelessError`."""
     kind = type(x)
     h.update(f"{kind.__module__}.{kind.__qualname__}:".encode())
+    h.modules |= {kind.__module__, str(getattr(x, "__module__", ""))}
     if x is type(None):  # a name that no module has
         return
     digest = getattr(x, "digest", None)

@@ -2,7 +2,7 @@
 
 JAX's own cache keeps what XLA compiled, under a key that can only be found by tracing; for a
 system of bodies that takes seconds. Here the key is the question itself: the function, its
-static arguments, the shapes of its numbers, the settings of JAX and every line of polhode. Users'
+static arguments, the shapes of its numbers, the settings of JAX and the source of all that makes the program. Users'
 functions are in it by what they compute (see `traced`). What cannot be named for sure, such as a
 user's class, is traced at every call, and compiled where what came out is new.
 """
@@ -10,10 +10,8 @@ user's class, is traced at every call, and compiled where what came out is new.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 from functools import cache, partial, update_wrapper
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -22,9 +20,10 @@ import numpy as np
 from jax import export
 
 from polhode._programs import files
-from polhode._programs.names import NamelessError, add, add_tree, calls_back
+from polhode._programs.folder import bounded, traced_folder
+from polhode._programs.names import Key, NamelessError, add, add_tree, calls_back
+from polhode._programs.sources import source_of
 from polhode._programs.traced import anew
-from polhode._startup import private
 
 config: Any = jax.config
 # Settings of JAX that a traced program depends on.
@@ -100,7 +99,7 @@ class Stored:
         return jax.jit(fn, compiler_options=self._options)
 
     def _program(self, name: str, flat: _Flat, leaves: list[Any], on_disk: bool) -> Callable[..., Any]:
-        folder = _folder() if on_disk else None
+        folder = traced_folder() if on_disk else None
         path = None if folder is None else folder / f"{self._fn.__name__}-{name}"
         found = None if path is None else files.read(path)
         if found is not None:
@@ -110,6 +109,7 @@ class Stored:
         exported = None if path is None else flat.exported(leaves)
         if path is not None and exported is not None:
             files.write(path, flat.result(range(flat.count)), exported)
+            bounded()
         call = self._jit(flat if exported is None else exported.call)
         return lambda leaves: flat.result(call(*leaves))
 
@@ -136,10 +136,11 @@ class Stored:
         return lambda leaves: flat.result(compiled(*leaves))
 
     def _name(self, static: Any, tree: Any, leaves: list[Any]) -> str:
-        h = hashlib.sha256(_here())
+        h = Key(_here())
         settings = [repr(getattr(config, name, None)) for name in _SETTINGS]
         add(h, (self._fn, static, [(x.shape, str(x.dtype)) for x in leaves], settings, has_64_bits()))
         add_tree(h, tree)
+        h.update(source_of(frozenset(h.modules)))
         return h.hexdigest()[:40]
 
 
@@ -188,24 +189,12 @@ def _plain(x: Any) -> bool:
 
 
 def kept_on_disk() -> bool:
-    return _folder() is not None
-
-
-def _folder() -> Path | None:
-    chosen = config.jax_compilation_cache_dir
-    if not chosen or not config.jax_enable_compilation_cache:
-        return None
-    folder = Path(chosen) / f"traced-{os.geteuid() if hasattr(os, 'geteuid') else 'mine'}"
-    return folder if private(folder) else None
+    return traced_folder() is not None
 
 
 @cache
 def _here() -> bytes:
     """What all programs of this process have in common."""
-    h = hashlib.sha256()
-    home = Path(__file__).parents[1]
-    for path in sorted(home.rglob("*.py")):
-        h.update(str(path.relative_to(home)).encode() + b"\0" + path.read_bytes() + b"\0")
     device = jax.devices()[0]
-    h.update(f"{jax.__version__} {jaxlib.__version__} {np.__version__} {device.platform} {device.device_kind}".encode())
-    return h.digest()
+    versions = f"{jax.__version__} {jaxlib.__version__} {np.__version__} {device.platform} {device.device_kind}"
+    return hashlib.sha256(versions.encode()).digest()

@@ -1,4 +1,4 @@
-"""`polhode run | methods | problems | papers | bench`."""
+"""`polhode run | methods | problems | papers | audit | bench | cache`."""
 
 from __future__ import annotations
 
@@ -141,6 +141,18 @@ def bench(
     from polhode.cli.bench import bench_command
 
     bench_command(names or [], as_json)
+
+
+@app.command()
+def cache(
+    clear: Annotated[
+        bool, typer.Option("--clear", help="Remove them all; they are compiled again when needed.")
+    ] = False,
+) -> None:
+    """Where compiled programs are kept from run to run, and how large they are."""
+    from polhode.cli.cache import cache_command
+
+    cache_command(clear)
 
 
 def _version(asked: bool) -> None:
