@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
+from functools import partial
 from typing import Any
 
 import jax
@@ -141,15 +142,16 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
     stepped, axes = (now, None) if getattr(now, "axes", None) is None else (now.principal, now)
     begun = as_arrays(chosen.begin(stepped, state if axes is None else axes.to_principal(state)))
     run = Run(system, chosen, plan.step, _only_the_start(begun if axes is None else axes.from_principal(begun)), now)
-    for name in run.judged:
-        numbers(f"the {_words(name)} at the start", run[name][0])
+    if system.kind == "system":  # of one body `look` has seen them
+        for name in run.judged:
+            numbers(f"the {_words(name)} at the start", run[name][0])
     trajectory = integrate(
         chosen,
         stepped,
         begun,
         plan,
         t0=t0,
-        later=later(run),
+        later=partial(later, run),
         first_block=_FIRST_BLOCKS[system.kind],
         briefly=_briefly(stepped),
         progress=bar,

@@ -45,6 +45,7 @@ def forget() -> None:
     """Lets go of all programs in memory, for `jax.clear_caches`; they are on disk."""
     for function in _ALL:
         function._known.clear()
+        function._names.clear()
         function._called.clear()
 
 
@@ -60,6 +61,7 @@ class Stored:
         update_wrapper(self, fn)
         self._fn, self._static, self._options = fn, static, options
         self._known: dict[str, Callable[..., Any]] = {}
+        self._names: dict[Any, str] = {}
         self._called: dict[str, tuple[_Flat, Callable[..., Any]]] = {}
         _ALL.append(self)
 
@@ -76,7 +78,7 @@ class Stored:
             return lambda *numbers: inside.result(call(*jax.tree.leaves(numbers)))
         leaves = _arrays(leaves)
         try:
-            name = self._name(static, tree, leaves)
+            name = self._name_again(static, tree, leaves)
         except NamelessError:
             program = self._anew(flat, leaves)
         else:
@@ -135,9 +137,20 @@ class Stored:
             self._known[name] = compiled
         return lambda leaves: flat.result(compiled(*leaves))
 
+    def _name_again(self, static: Any, tree: Any, leaves: list[Any]) -> str:
+        """The name of what was asked for before, found by comparing, which is quick."""
+        try:
+            key = (static, tree, tuple((x.shape, x.dtype) for x in leaves), _settings(), has_64_bits())
+            found = self._names.get(key)
+        except TypeError:  # not all of it can be compared
+            return self._name(static, tree, leaves)
+        if found is None:
+            found = self._names[key] = self._name(static, tree, leaves)
+        return found
+
     def _name(self, static: Any, tree: Any, leaves: list[Any]) -> str:
         h = Key(_here())
-        settings = [repr(getattr(config, name, None)) for name in _SETTINGS]
+        settings = [repr(setting) for setting in _settings()]
         add(h, (self._fn, static, [(x.shape, str(x.dtype)) for x in leaves], settings, has_64_bits()))
         add_tree(h, tree)
         h.update(source_of(frozenset(h.modules)))
@@ -177,6 +190,10 @@ def stored(fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bo
     if fn is None:
         return partial(stored, static=static, briefly=briefly)
     return Stored(fn, static, {"xla_backend_optimization_level": 0} if briefly else None)
+
+
+def _settings() -> tuple[Any, ...]:
+    return tuple(getattr(config, name, None) for name in _SETTINGS)
 
 
 def _arrays(leaves: list[Any]) -> list[Any]:

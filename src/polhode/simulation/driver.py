@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -54,7 +55,7 @@ def integrate(
     plan: Plan,
     *,
     t0: float = 0.0,
-    later: int = 0,
+    later: Callable[[], int] = lambda: 0,
     first_block: int = FIRST_BLOCK,
     briefly: int = 0,
     progress: Progress,
@@ -63,7 +64,7 @@ def integrate(
 ) -> Trajectory:
     """From `state` at t0. All numbers are float64 arrays already, so that every run calls the same compiled program.
 
-    later    how many more numbers a sample takes when its dataset is made, for the guard of memory
+    later    says how many more numbers a sample takes when its dataset is made, for the guard of memory
     briefly  how many steps from t0 on are taken by a program that is compiled soon rather than well: by their number
              alone, so that the same steps are taken wherever a run is cut
     rungs    those of a run before of the same method and system"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -12,6 +13,8 @@ from polhode.model.checks import InputError
 from polhode.simulation.loop import Block, capacity_for, numbers_in
 from polhode.simulation.plan import Plan
 
+_FEW = 2**17  # numbers in all samples that no machine is too small for
+
 
 def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
     """What a run takes at most, to its dataset and a saved .nc: samples, their counts, two blocks on their way."""
@@ -21,9 +24,10 @@ def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
 class Samples:
     """Those so far."""
 
-    def __init__(self, plan: Plan, state: Any, later: int) -> None:
+    def __init__(self, plan: Plan, state: Any, later: Callable[[], int]) -> None:
         self.plan = plan
-        room, size = plan.room, bytes_needed(plan, numbers_in(state), later)
+        room, numbers = plan.room, numbers_in(state)
+        size = bytes_needed(plan, numbers, later()) if room * numbers > _FEW else 0
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
                 f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
