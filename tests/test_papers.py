@@ -2,7 +2,9 @@
 
 import ast
 import json
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,18 @@ import numpy as np
 import pytest
 
 import polhode.papers
-from polhode.papers import PAPERS, Paper, Result
+from polhode.papers import PAPERS, Check, Paper, PaperFigure, Result
 from polhode.papers.base import agreeing_digits
 from polhode.papers.krysl_convergence import converge, convergence_checks, draw_convergence, slow_top_checks
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
+from polhode.papers.side_by_side import recomputed
 from polhode.papers.three_field import PARTS as THREE_FIELD
 from polhode.papers.three_field_runs import METHODS, NEW, SIDE_BY_SIDE, STEP, track
 from polhode.papers.vilmart import figure_1
 from polhode.papers.vilmart_algorithms import table_1
 from polhode.problems import problem_of
+from polhode.results.style import house_style
 
 ITEMS = ("krysl", "vilmart", "three-field")  # of these some items at once, below; the whole takes minutes to compile
 
@@ -145,16 +149,41 @@ def test_reference_against_mpmath() -> None:
     assert ours.error < 1e-17
 
 
+def _compute(say: Callable[[str], None]) -> Result:
+    say("something")
+    with house_style() as Figure:
+        figure = Figure()
+        figure.add_subplot().plot([0, 1])
+    return Result([Check("T1", f"process {os.getpid()}", "1", "1", True)], [PaperFigure("f", "F", "a line", figure)])
+
+
+def _broken(say: Callable[[str], None]) -> Result:
+    raise ValueError("no such table")
+
+
+def test_papers_side_by_side(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("polhode.papers.side_by_side._cores", lambda: 2)
+    papers = [Paper(name, name.title(), _compute) for name in ("first", "second", "third")]
+    said: list[str] = []
+    results = recomputed(papers, lambda doing, left: said.extend(f"{k}: {v}, {left}" for k, v in doing.items()))
+    assert list(results) == papers
+    assert f"process {os.getpid()}" not in {result.checks[0].claim for result in results.values()}
+    assert any(words.startswith("third: something") for words in said)
+    assert len(list(write_report(results, tmp_path).parent.glob("*.png"))) >= 1
+    with pytest.raises(ValueError, match="no such table"):
+        recomputed([papers[0], Paper("broken", "Broken", _broken)], lambda doing, left: None)
+
+
 def test_papers_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Exit 1 when a check that should agree does not; JSON and nothing else on stdout."""
     import polhode.cli.papers as command
-    from polhode.papers import Check
 
     good = Check("T1", "a number", "1.5", "1.5", True, digits=2)
     fake = {
         "good": Paper("good", "Good", lambda say: Result([good])),
         "bad": Paper("bad", "Bad", lambda say: Result([Check("T1", "a number", "1.5", "2.5", False)])),
     }
+    monkeypatch.setattr("polhode.papers.side_by_side._cores", lambda: 1)
     monkeypatch.setattr(command, "PAPERS", fake)
     monkeypatch.setattr(command, "paper_of", fake.__getitem__)
     command.papers_command(["good"], tmp_path / "out", True)

@@ -12,15 +12,19 @@ from polhode.cli.output import print_json
 from polhode.cli.tables import show_table
 from polhode.papers import PAPERS, Paper, Result, paper_of
 from polhode.papers.report import write_report
+from polhode.papers.side_by_side import recomputed
 
 
 def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
     chosen = [paper_of(i) for i in ids] or list(PAPERS.values())
     log = Console(stderr=True)
-    results: dict[Paper, Result] = {}
     with log.status("recomputing") as status:
-        for paper in chosen:
-            results[paper] = paper.compute(lambda what, paper=paper: status.update(f"{paper.id}: {what}"))  # type: ignore[misc]
+
+        def told(doing: dict[str, str], left: int) -> None:
+            now = "; ".join(f"{paper}: {what}" for paper, what in doing.items())
+            status.update(f"{now}; {left} more to begin" if left else now)
+
+        results = recomputed(chosen, told)
     report = None
     if out is not None:
         report = write_report(results, out)
