@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from polhode._notices import warn
+from polhode._programs import unchanged
 from polhode._signals import Signals, watched
 from polhode.model.checks import InputError, double_precision, numbers
 from polhode.model.functions import as_arrays
@@ -135,8 +136,8 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
     system, t0 = problem.system, float(problem.t0)
     chosen = method_of(method or problem.method or DEFAULTS[system.kind], system.kind)
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
-    with bar.waiting("preparing the start"):
-        now, state = system.begun(problem.start)
+    with bar.waiting("preparing the start"), unchanged():
+        now, state = system.begun(problem.start, t0)
     chosen.check(now)
     now.look(state, t0)
     stepped, axes = (now, None) if getattr(now, "axes", None) is None else (now.principal, now)

@@ -1,7 +1,7 @@
 """Programs: users' functions by what they compute, and compiled programs kept from process to process."""
 
 from polhode._programs.names import NamelessError, is_from, same_everywhere
-from polhode._programs.stored import Stored, forget, has_64_bits, kept_on_disk, stored
+from polhode._programs.stored import Stored, forget, has_64_bits, kept_on_disk, stored, unchanged
 from polhode._programs.traced import Program, Traced, anew, trace_number, traced
 
 __all__ = [
@@ -18,4 +18,5 @@ __all__ = [
     "stored",
     "trace_number",
     "traced",
+    "unchanged",
 ]

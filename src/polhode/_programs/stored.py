@@ -10,7 +10,9 @@ user's class, is traced at every call, and compiled where what came out is new.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, partial, update_wrapper
 from typing import Any
 
@@ -39,6 +41,20 @@ _SETTINGS = (
     "jax_enable_checks",
 )
 _ALL: list[Stored] = []
+
+
+_held: ContextVar[dict[Any, Callable[..., Any]] | None] = ContextVar("held", default=None)
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """Within, what cannot be named computes what it did when it was first asked: it is traced once, not at every call.
+    For calls that belong together."""
+    before = _held.set(_held.get() or {})
+    try:
+        yield
+    finally:
+        _held.reset(before)
 
 
 def forget() -> None:
@@ -80,7 +96,7 @@ class Stored:
         try:
             name = self._name_again(static, tree, leaves)
         except NamelessError:
-            program = self._anew(flat, leaves)
+            program = self._anew_unless_held(flat, leaves)
         else:
             if name not in self._known:
                 self._known[name] = self._program(name, flat, leaves, not any(map(calls_back, static)))
@@ -124,6 +140,19 @@ class Stored:
         except Exception:  # whatever is wrong with the numbers, tracing will say
             return None
         return lambda leaves: jax.tree.unflatten(shape, call(*leaves))
+
+    def _anew_unless_held(self, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
+        held = _held.get()
+        if held is None:
+            return self._anew(flat, leaves)
+        key = (self, flat.static, flat.tree, tuple((x.shape, x.dtype) for x in leaves), _settings(), has_64_bits())
+        try:
+            found = held.get(key)
+        except TypeError:  # not all of it can be compared
+            return self._anew(flat, leaves)
+        if found is None:
+            found = held[key] = self._anew(flat, leaves)
+        return found
 
     def _anew(self, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
         """Traced now, compiled if it never came out like this before."""

@@ -114,7 +114,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def unknown(kind: str, word: str, known: Iterable[str]) -> InputError:
     names = sorted(set(known))
-    return InputError(f"unknown {kind} {shown(word)}{nearest(word, names)} Known: {', '.join(names)}")
+    near = nearest(word, names) if isinstance(word, str) else "."
+    return InputError(f"unknown {kind} {shown(word)}{near} Known: {', '.join(names)}")
 
 
 def rotation_matrix(name: str, values: Any) -> np.ndarray:

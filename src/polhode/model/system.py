@@ -22,9 +22,9 @@ class System(Protocol):
     def plain(self) -> Any:
         """The same without what a user wrote: enough for labels and for quantities of saved numbers."""
 
-    def begun(self, start: Any) -> tuple[Any, Any]:
+    def begun(self, start: Any, t0: Any = 0.0) -> tuple[Any, Any]:
         """The system as it is now, with users' functions traced and numbers as arrays; and a state of it, made of what
-        a user says of the start, and checked. Both in the user's axes."""
+        a user says of the start at t0, and checked. Both in the user's axes."""
 
     def fits(self, method: Any) -> None:
         """An InputError if the method, one of its kind, cannot move it."""

@@ -72,8 +72,7 @@ class System:
     inertias: Any  # (N, 3, 3) kg m², body axes, about the centres of mass
     forces: tuple[Applied, ...]
     within: Static[tuple[bool, ...]]  # which forces act within the bodies that they name
-    constraints: tuple[Constraint, ...]
-    groups: tuple[Group, ...]  # their rows, by kind
+    groups: tuple[Group, ...]  # rows of constraints, by kind: all their numbers are here
     start: State  # as the bodies were given
     row_names: Static[tuple[str, ...]]
     holonomic: Static[tuple[bool, ...]]  # per row
@@ -119,7 +118,6 @@ class System:
             "inertias": np.array([body.tensor for body in bodies]),
             "forces": applied,
             "within": within,
-            "constraints": tuple(bound),
             "groups": groups,
             "start": State.of(bodies, len(labels)),
             "row_names": labels,
@@ -135,6 +133,7 @@ class System:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_constraints", tuple(bound))
         object.__setattr__(self, "redundant", _redundant(self.bare()))
 
     def bare(self, *, observed: bool = False) -> System:
@@ -146,7 +145,6 @@ class System:
             for name in ("observables", "traces")
         }
         bare = self.replaced(
-            constraints=(),
             shapes=(),
             observable_units=(),
             ground=None,
@@ -167,6 +165,11 @@ class System:
                 raise InputError(f"a system has no field {name!r}; it has {', '.join(known)}")
             object.__setattr__(made, name, value)
         return made
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """As they were given, for pictures and for other codes; derivatives by their numbers are in `groups`."""
+        return self._constraints  # type: ignore[attr-defined]
 
     @property
     def size(self) -> int:
@@ -199,18 +202,18 @@ class System:
 
     def plain(self) -> System:
         watched = {n: tuple(replace(w, fn=None) for w in getattr(self, n)) for n in ("observables", "traces")}
-        return self.replaced(forces=(), constraints=(), groups=(), shapes=(), within=(), **watched)
+        return self.replaced(forces=(), groups=(), shapes=(), within=(), **watched)
 
-    def begun(self, start: Any) -> tuple[System, State]:
+    def begun(self, start: Any, t0: Any = 0.0) -> tuple[System, State]:
         """From the start its bodies give, which may be a little off its constraints, unless another is given."""
         system = self if start is None else self.replaced(start=start)
         with nullcontext() if is_traced(system) else jax.ensure_compile_time_eval():
             bare = system.bare()
-        if is_traced(bare):  # what its functions close over, too
+        if is_traced((bare, t0)):  # what its functions close over, too
             now = as_arrays(bare)
-            return now, as_arrays(traced_start(now))
+            return now, as_arrays(traced_start(now, t0))
         with jax.ensure_compile_time_eval():  # numbers, also inside of a jit that does not reach them
-            state, correction = consistent_start(system)
+            state, correction = consistent_start(system, float(t0))
             if not is_round_off(system, correction):
                 if (why := too_far(system, correction)) is not None:
                     raise InputError(why)

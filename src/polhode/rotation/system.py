@@ -145,7 +145,7 @@ class Rotation:
     def plain(self) -> Rotation:
         return self.replaced(load=Free())
 
-    def begun(self, start: Any) -> tuple[Rotation, State]:
+    def begun(self, start: Any, t0: Any = 0.0) -> tuple[Rotation, State]:
         if not isinstance(start, Start | State):
             raise InputError(f"start must come from State.of(...); got {start!r}")
         state = start.on(self) if isinstance(start, Start) else start

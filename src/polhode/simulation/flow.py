@@ -70,7 +70,7 @@ def flow(
     total, stride = _counted(steps, every)
     h: Any = _length(problem.step if step is None else step)
     t0: Any = problem.t0
-    now, state = problem.system.begun(problem.start if start is None else start)
+    now, state = problem.system.begun(problem.start if start is None else start, problem.t0)
     traced = is_traced((now, state, t0, h))
     with nullcontext() if traced else jax.ensure_compile_time_eval():
         chosen.check(now)

@@ -22,7 +22,7 @@ class Motion:
 
     def __init__(self, method: Method, problem: Problem) -> None:
         self.method, self.system = method, problem.system
-        self._now, state = problem.system.begun(problem.start)
+        self._now, state = problem.system.begun(problem.start, problem.t0)
         method.check(self._now)
         self.start = as_arrays(method.begin(self._now, state))
 

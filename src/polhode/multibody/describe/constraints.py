@@ -70,6 +70,8 @@ class Constraint:
 
 
 def _no_body(constraint: Constraint, body: str, bodies: Mapping[str, Body]) -> InputError:
+    if body == GROUND:
+        return InputError(f"{type(constraint).__name__} {constraint.name!r} is of one body that moves; got the ground")
     return InputError(f"{type(constraint).__name__} {constraint.name!r}: {unknown('body', body, [*bodies, GROUND])}")
 
 

@@ -4,7 +4,8 @@ A joint is a choice among three kinds of rows. With anchors s and triads (x, y, 
 either body, and d the vector from the anchor on a to the anchor on b, they are
 closure d = 0, sliding d · x_a = 0, and perpendicularity x_a · z_b = 0. The rows of closure, and so
 its force, are on the axes of space. In a part of the system that floats, joined to nothing fixed,
-they are on the axes of a.
+they are on the triad of the joint, which turns with a: `triad_a`, in the axes of a. It begins as the axes of space, or
+has the axis of the joint as its z.
 """
 
 from __future__ import annotations
@@ -82,6 +83,10 @@ class Joint(Constraint):
         return tuple(f"{self.name}.{row}" for row in rows)
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
+        for body in (self.a, self.b):
+            if not isinstance(body, str):
+                kind = type(self).__name__
+                raise InputError(f"{kind} takes the names of two bodies, {kind}('rod', 'ground', ...); got {body!r}")
         name = self.name or f"{type(self).__name__.lower()} {self.a}-{self.b}"
         joint: Any = replaced(self, name=name)
         for body in (self.a, self.b):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, positive
 from polhode.model.pytree import Static, replaced, tree
 from polhode.multibody.describe.bodies import GROUND, Body
 from polhode.multibody.describe.constraints import Constraint
@@ -127,7 +127,9 @@ class Distance(Joint):
             np.asarray(s) if body == GROUND else bodies[body].position + bodies[body].rotation @ s
             for body, s in ((self.a, bound.at_a), (self.b, bound.at_b))
         ]
-        length = np.linalg.norm(ends[1] - ends[0]) if self.length is None else float(self.length)
+        if self.length is not None:
+            return replaced(bound, length=np.asarray(positive(f"distance {bound.name!r}: its length", self.length)))
+        length = np.linalg.norm(ends[1] - ends[0])
         if not length > 0:
             raise InputError(f"distance {bound.name!r}: its length must be positive; it is {length:g} at the start")
         return replaced(bound, length=np.asarray(length))

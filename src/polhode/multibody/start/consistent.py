@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._programs import stored
+from polhode._programs import stored, unchanged
 from polhode.model.checks import InputError, double_precision
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows.group import Gathered
@@ -28,6 +28,7 @@ from polhode.multibody.start.moment import moment
 _CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of each row (m, rad, m/s, rad/s)
 
 
+@unchanged()
 def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correction]:
     """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
     be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
