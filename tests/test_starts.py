@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import polhode as ph
 from polhode import multibody as mb
+from polhode.model.functions import as_arrays
+from polhode.model.pytree import Static
 
 G = 9.81
+SOON: Any = {"xla_backend_optimization_level": 0}
+BODY: Any = mb.Body("a", 1.0, (1, 1, 1))
 
 
 def pendulums(*masses: float) -> mb.System:
@@ -143,3 +150,90 @@ def test_a_body_at_rest_at_the_origin_starts_beside_others_that_move() -> None:
     psi, phi = mb.residuals(system, mb.consistent_start(system)[0])
     assert np.abs(psi).max() < 1e-15
     assert np.abs(phi).max() < 1e-15
+
+
+def driven(angle: Any, **start: Any) -> mb.System:
+    body = mb.Body("b", 1.0, (0.1, 0.2, 0.3), position=(1, 0, 0), **start)
+    return mb.System([body], constraints=[mb.Revolute("ground", "b", at=(0, 0, 0), axis=(0, 1, 0), angle=angle)])
+
+
+def test_a_start_is_that_of_its_own_time() -> None:
+    """A drive that is at nothing at t0 = 2 though not at 0, and one that is there at 0 and not at t0."""
+    right = driven(lambda t: jnp.sin(t - 2.0), velocity=(0, 0, -1), omega=(0, 1, 0))
+    assert ph.simulate(ph.Problem(right, None, t0=2.0), step=0.01, until=2.1).gap.max() < 1e-14
+    flow = partial(ph.flow, ph.Problem(right, None, t0=2.0), method="mm-dae", step=0.01, steps=2)
+    end = jax.jit(flow, compiler_options=SOON)()
+    assert end.quaternions[0, 2] == pytest.approx(np.sin(0.5 * np.sin(0.02)), abs=1e-6)  # measured 8e-8
+    with pytest.raises(ph.InputError, match="does not fulfil its constraints"):
+        ph.simulate(ph.Problem(driven(lambda t: 0.1 * t * t), None, t0=0.5), step=0.01, until=0.6)
+
+
+def test_the_first_multipliers_are_those_of_t0() -> None:
+    push = mb.Force("b", lambda view: jnp.stack([0 * view.t, 0 * view.t, view.t]))
+    ball = mb.Ball("ground", "b", at=(0, 0, 0))
+    system = mb.System([mb.Body("b", 1.0, (0.1, 0.2, 0.3))], forces=[push], constraints=[ball])
+    run = ph.simulate(ph.Problem(system, None, t0=5.0), step=0.01, until=5.02)
+    np.testing.assert_allclose(run.multipliers[:, 2], [-5.0, -5.005, -5.015], atol=1e-12)
+
+
+_asked = 0
+
+
+@mb.tree
+class Rod(mb.Constraint):
+    a: Static[str]
+    b: Static[str]
+    length: Any
+    name: Static[str] = "rod"
+    holonomic = 1
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.a, self.b)
+
+    def phi(self, view: mb.View) -> Any:
+        global _asked
+        _asked += 1
+        d = view.position(self.a) - view.position(self.b)
+        return [jnp.sqrt(d @ d) - self.length]
+
+
+def test_a_users_class_is_traced_once_for_a_start() -> None:
+    bodies = [mb.Body(n, 1.0, (0.1, 0.2, 0.3), position=(i, 0, 0), velocity=(0, i, 0)) for i, n in enumerate("xy")]
+    system = mb.System(bodies, constraints=[Rod("x", "y", 1.0)])
+    before = _asked
+    mb.consistent_start(system)
+    once = _asked - before
+    mb.consistent_start(system.replaced(start=jax.tree.map(lambda x: 1.01 * x, system.start)))  # which takes iterations
+    assert 0 < _asked - before == 2 * once
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: mb.Distance("b", "ground", at_b=(1, 0, 0), length=np.inf), "length must be finite; got inf"),
+        (lambda: mb.Distance("b", "ground", at_b=(1, 0, 0), length="x"), "length must be numbers"),
+        (lambda: mb.Distance("b", "ground", at_b=(1, 0, 0), length=(1.0, 2.0)), "one positive number"),
+        (lambda: mb.Ball("b", BODY, at=(0, 0, 0)), "takes the names of two bodies"),
+        (lambda: mb.Ball(0, "ground", at=(0, 0, 0)), "takes the names of two bodies.*got 0"),  # type: ignore[arg-type]
+        (lambda: mb.KnifeEdge("ground"), "of one body that moves; got the ground"),
+        (lambda: mb.RollingSphere("ground", radius=1.0), "of one body that moves; got the ground"),
+    ],
+)
+def test_what_no_constraint_can_be(made: Any, words: str) -> None:
+    with pytest.raises(ph.InputError, match=words):
+        mb.System([mb.Body("b", 1.0, (0.1, 0.2, 0.3))], constraints=[made()])
+
+
+def test_numbers_of_constraints_stand_in_one_place() -> None:
+    """Changing what was given would change nothing, and is refused."""
+    drive = mb.Nonholonomic(lambda view, a: view.velocity("b")[1] - a, "drive", a=1.0)
+    system = mb.System([mb.Body("b", 1.0, (0.1, 0.2, 0.3), velocity=(0, 1, 0))], constraints=[drive])
+    assert system.constraints[0].name == "drive"
+    with pytest.raises(ph.InputError, match="has no field 'constraints'"):
+        system.replaced(constraints=())
+    flow = partial(ph.flow, method="mm-dae", step=0.01, steps=10)
+    slope = jax.jit(jax.grad(lambda s: flow(s).positions[0, 1]), compiler_options=SOON)(as_arrays(system))
+    assert slope.groups[0].kind.parameters["a"][0] == pytest.approx(0.1)
+    with pytest.raises(AttributeError, match="constraints"):
+        _ = slope.constraints
