@@ -162,13 +162,15 @@ def test_audit_of_a_users_method_from_python_and_the_command_line(
 
 def test_strang_and_nystrom_beat_each_other_by_order() -> None:
     """The heavy top of the paper, one step length: each order is worth its factor."""
-    from polhode.verify.trials import trials_for
+    from polhode.verify.trials import TRIALS
 
-    top = trials_for("attitude")[1]
-    R = top.reference()[0]
+    R = TRIALS[1].reference()[0]
     errors = [
         np.abs(
-            ph.simulate(top.body, top.load, top.start, method=method_of(name), step=0.05, until=2.0).attitude[-1] - R
+            ph.simulate(
+                TRIALS[1].body, TRIALS[1].load, TRIALS[1].start, method=method_of(name), step=0.05, until=2.0
+            ).attitude[-1]
+            - R
         ).max()
         for name in ("strang-exact", "nystrom4-exact", "rkn6-exact")
     ]

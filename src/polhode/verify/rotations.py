@@ -16,9 +16,8 @@ from polhode.rotation.quantities import kinetic_energy
 from polhode.verify.conservation import Course, Kept
 from polhode.verify.measures import Measures
 from polhode.verify.structure import invariant_defects, poisson_defect, symmetry_defect, symplectic_defect
-from polhode.verify.trials import load_for, trials_for
+from polhode.verify.trials import trials_for
 
-_WEIGHT = 20.0  # N m, of the fast top
 _ROUND_OFF = 1e-12  # over 10⁵ steps; the methods measure 1e-15 to 4e-13
 
 
@@ -27,15 +26,9 @@ def _free_body() -> Problem:
     return problem_of("free-body").problem()
 
 
-def _top(loads: str) -> Course:
-    """The fast top, its load in the form that all trials have."""
-
-    @cache
-    def problem() -> Problem:
-        given = problem_of("fast-top").problem(weight=_WEIGHT)
-        return Problem(Rotation(given.system.body, load_for(loads, gravity=_WEIGHT)), given.start)
-
-    return Course("heavy top", problem, 0.002, 100_000, 50)
+@cache
+def _fast_top() -> Problem:
+    return problem_of("fast-top").problem()
 
 
 def _half_step_energy(run: Run) -> np.ndarray:
@@ -44,28 +37,23 @@ def _half_step_energy(run: Run) -> np.ndarray:
 
 
 FREE = Course("free body", _free_body, 0.1, 100_000, 50)
+TOP = Course("heavy top", _fast_top, 0.002, 100_000, 50)
 OF_FREE = (
     Kept("energy", "energy", FREE, lambda run: run.kinetic, _ROUND_OFF),
     Kept("spatial_momentum", "spatial momentum", FREE, lambda run: run.spatial_momentum, _ROUND_OFF),
     Kept("momentum_length", "momentum length", FREE, lambda run: run.state.momentum.norm(), _ROUND_OFF),
 )
+OF_TOP = (
+    Kept("top_energy", "energy", TOP, lambda run: run.energy, _ROUND_OFF),
+    Kept("vertical_momentum", "vertical momentum", TOP, lambda run: run.spatial_momentum[:, 2], _ROUND_OFF),
+)
 HALF_STEP = Kept("half_step_energy", "half-step energy", FREE, _half_step_energy, _ROUND_OFF)
-
-
-@cache
-def _of_top(loads: str) -> tuple[Kept, ...]:
-    if loads == "none":
-        return ()
-    top = _top(loads)
-    return (
-        Kept("top_energy", "energy", top, lambda run: run.energy, _ROUND_OFF),
-        Kept("vertical_momentum", "vertical momentum", top, lambda run: run.spatial_momentum[:, 2], _ROUND_OFF),
-    )
 
 
 def kept_by(method: Method) -> list[Kept]:
     traits = method.traits
-    return [*OF_FREE, *_of_top(traits.loads), *((HALF_STEP,) if traits.half_step_energy else ())]
+    loaded = OF_TOP if traits.loads != "none" else ()
+    return [*OF_FREE, *loaded, *((HALF_STEP,) if traits.half_step_energy else ())]
 
 
 MEASURES = Measures(

@@ -26,6 +26,7 @@ class RotationTrial:
     load: Load | None
     start: Start
     torque: Callable[[float, np.ndarray, np.ndarray], Any]  # (t, R, omega), in body components
+    loads: str  # which methods can run it: those whose traits.loads is this, or more
     until: float = 2.0
     round_off: float = 2e-12  # errors below are those of the reference and of arithmetic
 
@@ -68,34 +69,28 @@ def _shaking(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
     return R.T @ np.array([np.sin(3 * t), 0.5 * np.cos(2 * t), t / 4])
 
 
+def _shaking_components(t: Any) -> Any:
+    return (jnp.sin(3 * t), 0.5 * jnp.cos(2 * t), t / 4)
+
+
+def _damping_torque(t: Any, R: Mat3, omega: Vec3) -> Vec3:
+    return -0.3 * omega
+
+
 BODY = RigidBody((1.0, 1.6, 2.2))
 START = State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5))
+GRAVITY = Potential(lambda R: 3.0 * R.m33)
+SHAKING = Torque(_shaking_components, frame="space")
+
+TRIALS = (
+    RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none"),
+    RotationTrial("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude"),
+    RotationTrial("torque of time", BODY, SHAKING, START, _shaking, "attitude"),
+    RotationTrial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any"),
+)
+REACH = {"none": 0, "attitude": 1, "any": 2}
 
 
-def load_for(loads: str, gravity: float = 0.0, shaking: float = 0.0, damping: float = 0.0) -> Load:
-    """A potential, a torque of time and, for methods that take it (`traits.loads`), one of ω. All loads of a method are
-    of this one form, so that it is compiled once for them all."""
-    load: Load = Potential(lambda R, a: a * R.m33, a=gravity) + Torque(_shaken, frame="space", b=shaking)
-    return load + Torque(_damped, c=damping) if loads == "any" else load
-
-
-def _shaken(t: Any, b: Any) -> Any:
-    return (b * jnp.sin(3 * t), b * 0.5 * jnp.cos(2 * t), b * t / 4)
-
-
-def _damped(t: Any, R: Mat3, omega: Vec3, c: Any) -> Vec3:
-    return -c * omega
-
-
-@cache
-def trials_for(loads: str) -> tuple[RotationTrial, ...]:
+def trials_for(loads: str) -> list[RotationTrial]:
     """The trials that a method with these `traits.loads` can run."""
-    free = RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3))
-    if loads == "none":
-        return (free,)
-    top = RotationTrial("asymmetric heavy top", BODY, load_for(loads, gravity=3.0), START, _gravity)
-    shaken = RotationTrial("torque of time", BODY, load_for(loads, shaking=1.0), START, _shaking)
-    if loads == "attitude":
-        return (free, top, shaken)
-    damped = RotationTrial("damping", BODY, load_for(loads, damping=0.3), START, lambda t, R, w: -0.3 * w)
-    return (free, top, shaken, damped)
+    return [trial for trial in TRIALS if REACH[trial.loads] <= REACH[loads]]
