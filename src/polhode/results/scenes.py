@@ -63,7 +63,7 @@ def ground_of(system: System) -> list[Surface]:
 
 
 def _touched(system: System) -> Iterator[Surface]:
-    for c in system.constraints:
+    for c in getattr(system, "constraints", ()):  # not of one that JAX has put together
         if isinstance(c, RollingDisk | RollingSphere):
             yield Plane(c.point, c.normal)
         elif isinstance(c, SphereOnCylinder):

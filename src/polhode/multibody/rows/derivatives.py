@@ -19,6 +19,7 @@ from polhode.algebra import Mat3, Vec3
 from polhode.algebra.computed_once import computed_once
 from polhode.model.pytree import Static, tree
 from polhode.multibody.describe.affine import check_class
+from polhode.multibody.describe.bodies import GROUND
 from polhode.multibody.describe.constraints import Constraint
 from polhode.multibody.describe.views import Frame, View, frame_of
 from polhode.multibody.rows.group import Group, Motion, Pose
@@ -200,6 +201,14 @@ class DifferentiatedRows(Group):
         if not is_from(type(one), "polhode"):
             check_class(one)
         return self if known is one else replace(self, kind=jax.tree.map(lambda x: x[None], known))
+
+    def lengths(self) -> list[float]:
+        found: list[float] = []
+        for name, side in (("at_a", "a"), ("at_b", "b"), ("at", "body"), ("radius", "body"), ("length", "b")):
+            value = getattr(self.kind, name, None)
+            if value is not None and getattr(self.kind, side, GROUND) != GROUND:
+                found += np.linalg.norm(np.reshape(value, (len(self.bodies), -1)), axis=-1).tolist()
+        return found
 
     def phi(self, q: Pose, t: Any) -> Any:
         return self._each(Placed.phi, q, None, t) if self.holonomic else jnp.zeros((len(self.bodies), 0))

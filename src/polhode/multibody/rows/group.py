@@ -60,6 +60,10 @@ class Group:
         """With users' functions as they are now."""
         return self
 
+    def lengths(self) -> list[float]:
+        """From bodies to where they are held, radii and rods (m); of numbers that are known."""
+        return []
+
     def phi(self, q: Pose, t: Any) -> Any:
         raise NotImplementedError
 

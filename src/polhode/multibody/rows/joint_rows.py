@@ -73,6 +73,11 @@ class JointRows(Group):
     def together(self) -> tuple[tuple[int, ...], ...]:
         return tuple(dict.fromkeys(self.bodies))
 
+    def lengths(self) -> list[float]:
+        holds = (self.on != NOWHERE) & (np.asarray(self.moves)[:, None] > 0)
+        arms = np.linalg.norm(np.stack([self.at_a, self.at_b], axis=1), axis=-1)
+        return [*(arms * holds).ravel().tolist(), *np.asarray(self.length).tolist()]
+
     def _poses(self, q: Pose) -> tuple[Any, Any, Any, Any]:
         """r and R of a, then of b."""
         r, R = _with_ground(q[0], np.zeros(3)), _with_ground(q[1], np.eye(3))

@@ -64,6 +64,9 @@ class WheelRows(Group):
         anchors = (True,) * len(rows)
         return WheelRows(**numbers, bodies=bodies, numbers=rows, anchors=anchors, can_be_singular=thin)
 
+    def lengths(self) -> list[float]:
+        return np.asarray(self.radius).tolist()
+
     def _touch(self, q: Pose) -> _Touch:
         R, k = q[1][self.on[:, 0]], jnp.asarray(self.normal)
         n = turn(R, self.axis)

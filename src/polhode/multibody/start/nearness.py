@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from polhode.multibody.describe.bodies import GROUND
 from polhode.multibody.rows.group import Gathered
 from polhode.multibody.start.correction import Correction
 
@@ -21,11 +20,7 @@ def extent(system: Gathered) -> float:
     r = np.asarray(system.start.positions)
     gyration = np.sqrt(np.trace(np.asarray(system.inertias), axis1=-2, axis2=-1) / 2 / np.asarray(system.masses))
     lengths = [*gyration, float(np.linalg.norm(r - r[0], axis=-1).max())]
-    for constraint in system.constraints:
-        for name, side in (("at_a", "a"), ("at_b", "b"), ("at", "body"), ("radius", "body"), ("length", "b")):
-            value = getattr(constraint, name, None)
-            if value is not None and getattr(constraint, side, GROUND) != GROUND:
-                lengths.append(float(np.linalg.norm(np.asarray(value))))
+    lengths += [length for group in system.groups for length in group.lengths()]
     return max(lengths)
 
 
