@@ -13,7 +13,7 @@ import pytest
 
 from polhode import multibody as mb
 from polhode.multibody.rows import gathered as gathered_module
-from polhode.multibody.rows.derivatives import DifferentiatedRows
+from polhode.multibody.rows.differentiated_rows import DifferentiatedRows
 from polhode.multibody.rows.gathered import gathered
 from polhode.multibody.rows.gathering import by_bodies, by_body, by_row, by_row_and_body
 from polhode.multibody.rows.group import Group

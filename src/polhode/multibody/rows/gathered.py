@@ -15,7 +15,7 @@ from polhode.multibody.describe.bodies import GROUND
 from polhode.multibody.describe.constraints import Constraint
 from polhode.multibody.describe.joint import Joint
 from polhode.multibody.describe.rolling import RollingDisk, RollingSphere
-from polhode.multibody.rows.derivatives import DifferentiatedRows
+from polhode.multibody.rows.differentiated_rows import DifferentiatedRows
 from polhode.multibody.rows.group import NOWHERE, Group
 from polhode.multibody.rows.joint_rows import JointRows
 from polhode.multibody.rows.wheel_rows import WheelRows
