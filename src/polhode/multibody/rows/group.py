@@ -10,7 +10,6 @@ import numpy as np
 
 from polhode.model.pytree import Static
 from polhode.multibody.describe.applied import Applied
-from polhode.multibody.describe.constraints import Constraint
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import View
 
@@ -105,8 +104,6 @@ class Gathered(Protocol):
     def forces(self) -> tuple[Applied, ...]: ...
     @property
     def within(self) -> tuple[bool, ...]: ...
-    @property
-    def constraints(self) -> tuple[Constraint, ...]: ...
     @property
     def groups(self) -> tuple[Group, ...]: ...
     @property

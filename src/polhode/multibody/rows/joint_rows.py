@@ -9,7 +9,8 @@ directions in the place of points; a rod of fixed length with γ = 1/L alone. Wi
 
     δφ = G · δd + d · R_a(δ × n),    δd = σ(δr_b - δr_a) + R_b(δ_b × s_b) - R_a(δ_a × s_a)
 
-and ∂ψ/∂q is the rate of A, seen from space: D_w(A u) = D_u(A w) there.
+and ∂ψ/∂q is the rate of A, seen from space: D_w(A u) = D_u(A w) there. What several terms read is worked out once,
+behind a barrier: without it XLA would write it into each of them (a step took 53 µs instead of 49, bicycle).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A of a whole system as it comes from its constraints: a block (rows, bodies, 6) each, never (k, N, 6).
 
 `Blocks` holds one array (constraints, rows, bodies, 6) for every group of like constraints.
-Sums over bodies and rows are gathers (see `places`), so all of it takes time linear in the
+Sums over bodies and rows are gathers (see `sums`), so all of it takes time linear in the
 number of constraints.
 """
 
