@@ -39,13 +39,13 @@ class LeastNorm:
 
         def advance(s: _At) -> _At:
             y = s.y - s.part * s.d
-            left, u = scaled.residual(y)
+            left, _ = scaled.residual(y)
             # What no correction mends stays; of the rest a quarter of what this one promised must be gone.
             hoped = s.stays + ((1.0 - 0.25 * s.part) * s.goes) ** 2
             shorten = ~(jnp.sum(left * left) <= hoped) & (s.part > 0.5**self.shortest) & (s.now > self.stalled)
-            return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left, u))
+            return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left))
 
-        def corrected(s: _At, y: Any, left: Any, u: Any) -> _At:
+        def corrected(s: _At, y: Any, left: Any) -> _At:
             J = scaled.jacobian(y)
             d = jnp.linalg.lstsq(J, left, rcond=max(self.cut, tolerance**2))[0]
             mended = J @ d
@@ -53,7 +53,7 @@ class LeastNorm:
             by = apart(scaled.parts(left - mended))
             hopeless = (by > tolerance) & (by >= 0.5 * s.apart) & (now < self.clear)
             stays, goes = jnp.sum((left - mended) ** 2), jnp.linalg.norm(mended)
-            return _At(y, d, jnp.asarray(1.0), u, stays, goes, now, s.now, s.count + 1, by, hopeless)
+            return _At(y, d, jnp.asarray(1.0), stays, goes, now, s.now, s.count + 1, by, hopeless)
 
         def unfinished(s: _At) -> Any:
             over = self._settled(s.now, s.before) | s.hopeless | jnp.isnan(s.now)
@@ -62,14 +62,12 @@ class LeastNorm:
         y = scaled.guess()
         far = jnp.asarray(jnp.inf)
         one, none = jnp.asarray(1.0), jnp.zeros_like(y)
-        first = _At(
-            y, none, one, jnp.zeros_like(equations.u), far, far, far, far, jnp.asarray(0), far, jnp.asarray(False)
-        )
+        first = _At(y, none, one, far, far, far, far, jnp.asarray(0), far, jnp.asarray(False))
         s = lax.while_loop(unfinished, advance, first)
-        # The last correction is round-off, or next to it, and ϑ⁺ is from before it.
-        w, Lam, Gam, _ = scaled.unknowns(s.y)
         solved = self._settled(s.now, s.before) & (s.apart <= tolerance)
-        return (w, Lam, Gam, s.u), Report(solved, s.count, jnp.maximum(s.now, s.apart)), 1.0
+        y = s.y - s.d  # the correction after this one is below the tolerance, this one need not be
+        w, Lam, Gam, _ = scaled.unknowns(y)
+        return (w, Lam, Gam, scaled.residual(y)[1]), Report(solved, s.count, jnp.maximum(s.now, s.apart)), 1.0
 
     def _settled(self, now: Any, before: Any) -> Any:
         return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=1e-6)
@@ -83,7 +81,6 @@ class _At:
     y: Any
     d: Any
     part: Any
-    u: Any  # ϑ⁺
     stays: Any  # of what is left of the equations, squared, what no correction mends
     goes: Any  # and the norm of what this one would
     now: Any  # size of the correction
