@@ -1,5 +1,6 @@
 """Programs: users' functions by what they compute, and compiled programs kept from process to process."""
 
+from polhode._programs.compiling import compiler_options
 from polhode._programs.names import NamelessError, is_from, same_everywhere
 from polhode._programs.stored import Stored, forget, has_64_bits, kept_on_disk, stored, unchanged
 from polhode._programs.traced import Program, Traced, anew, trace_number, traced
@@ -10,6 +11,7 @@ __all__ = [
     "Stored",
     "Traced",
     "anew",
+    "compiler_options",
     "forget",
     "has_64_bits",
     "is_from",

@@ -22,6 +22,7 @@ import numpy as np
 from jax import export
 
 from polhode._programs import files
+from polhode._programs.compiling import compiler_options
 from polhode._programs.folder import bounded, traced_folder
 from polhode._programs.names import Key, NamelessError, add, add_tree, calls_back
 from polhode._programs.sources import source_of
@@ -73,9 +74,9 @@ def has_64_bits() -> bool:
 class Stored:
     """`jax.jit(fn)` that remembers what it traced, in the folder of JAX's cache of compiled programs."""
 
-    def __init__(self, fn: Callable[..., Any], static: int, options: dict[str, Any] | None) -> None:
+    def __init__(self, fn: Callable[..., Any], static: int, briefly: bool) -> None:
         update_wrapper(self, fn)
-        self._fn, self._static, self._options = fn, static, options
+        self._fn, self._static, self._briefly = fn, static, briefly
         self._known: dict[str, Callable[..., Any]] = {}
         self._names: dict[Any, str] = {}
         self._called: dict[str, tuple[_Flat, Callable[..., Any]]] = {}
@@ -114,7 +115,7 @@ class Stored:
         return self._called.setdefault(name, (flat, jax.jit(flat)))
 
     def _jit(self, fn: Callable[..., Any]) -> Any:
-        return jax.jit(fn, compiler_options=self._options)
+        return jax.jit(fn, compiler_options=compiler_options(briefly=self._briefly))
 
     def _program(self, name: str, flat: _Flat, leaves: list[Any], on_disk: bool) -> Callable[..., Any]:
         folder = traced_folder() if on_disk else None
@@ -218,7 +219,7 @@ def stored(fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bo
     `briefly` compiles what is called a few times only: soon, not well."""
     if fn is None:
         return partial(stored, static=static, briefly=briefly)
-    return Stored(fn, static, {"xla_backend_optimization_level": 0} if briefly else None)
+    return Stored(fn, static, briefly)
 
 
 def _settings() -> tuple[Any, ...]:

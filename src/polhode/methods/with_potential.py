@@ -135,7 +135,9 @@ def bracket_torque(system: Rotation, t: Scalar, state: State) -> Vec3:
     R = jax.tree.map(jnp.asarray, state.attitude.matrix())
     tau = system.load.torque(t, R, _REST)
     omega = system.omega(tau)
-    change = jax.jvp(lambda R: system.load.torque(t, R, _REST), (R,), (R @ omega.skew(),))[1]
+    turning = R @ omega.skew()
+    R = jax.tree.map(lambda x, along: jnp.broadcast_to(x, jnp.shape(along)), R, turning)  # many inertias, one attitude
+    change = jax.jvp(lambda R: system.load.torque(t, R, _REST), (R,), (turning,))[1]
     return 2.0 * (tau.cross(omega) - change)
 
 

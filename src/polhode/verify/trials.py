@@ -62,11 +62,11 @@ class RotationTrial:
 
 
 def _gravity(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
-    return 3.0 * np.array([R[2, 1], -R[2, 0], 0.0])
+    return WEIGHT * np.array([R[2, 1], -R[2, 0], 0.0])
 
 
-def _shaking(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
-    return R.T @ np.array([np.sin(3 * t), 0.5 * np.cos(2 * t), t / 4])
+def _heavy_and_shaking(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
+    return _gravity(t, R, omega) + R.T @ np.array([np.sin(3 * t), 0.5 * np.cos(2 * t), t / 4])
 
 
 def _shaking_components(t: Any) -> Any:
@@ -79,15 +79,15 @@ def _damping_torque(t: Any, R: Mat3, omega: Vec3) -> Vec3:
 
 BODY = RigidBody((1.0, 1.6, 2.2))
 START = State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5))
-GRAVITY = Potential(lambda R: 3.0 * R.m33)
+WEIGHT = 3.0  # N m
+GRAVITY = Potential(lambda R: WEIGHT * R.m33)
 SHAKING = Torque(_shaking_components, frame="space")
 
-TRIALS = (
-    RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none"),
-    RotationTrial("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude"),
-    RotationTrial("torque of time", BODY, SHAKING, START, _shaking, "attitude"),
-    RotationTrial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any"),
-)
+FREE = RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none")
+HEAVY = RotationTrial("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude")
+SHAKEN = RotationTrial("torque of time", BODY, GRAVITY + SHAKING, START, _heavy_and_shaking, "attitude")
+DAMPED = RotationTrial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any")
+TRIALS = (FREE, HEAVY, SHAKEN, DAMPED)
 REACH = {"none": 0, "attitude": 1, "any": 2}
 
 
