@@ -254,19 +254,19 @@ def test_a_wait_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rich.console.Console.status", lambda self, words: Status(words))
     monkeypatch.setattr("polhode.simulation.progress._SILENCE", 0.0)
     bar = Progress(10, "imidm  h = 0.1", True)
-    with bar.waiting("compiling"):
+    with bar.waiting(lambda: "compiling"):
         assert shown.wait(10.0)
     assert said == ["compiling", "stopped"]
     monkeypatch.setattr("polhode.simulation.progress._SILENCE", 100.0)
-    with bar.waiting("something short"):
+    with bar.waiting(lambda: "something short"):
         pass
-    with Progress(10, "", False).waiting("what nobody wants to know"):
+    with Progress(10, "", False).waiting(lambda: "what nobody wants to know"):
         pass
     assert said == ["compiling", "stopped"]
     monkeypatch.setattr("polhode.simulation.progress._PATIENCE", 0.0)
     with bar:
         bar.advance(3)
-        with bar.waiting("compiling again"):
+        with bar.waiting(lambda: "compiling again"):
             assert bar.bar.tasks[0].description == "compiling again"
         assert bar.bar.tasks[0].description == "imidm  h = 0.1"
 

@@ -136,7 +136,7 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
     system, t0 = problem.system, float(problem.t0)
     chosen = method_of(method or problem.method or DEFAULTS[system.kind], system.kind)
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
-    with bar.waiting("preparing the start"), unchanged():
+    with bar.waiting(lambda: "preparing the start"), unchanged():
         now, state = system.begun(problem.start, t0)
     chosen.check(now)
     now.look(state, t0)

@@ -117,6 +117,10 @@ class Stored:
     def _jit(self, fn: Callable[..., Any]) -> Any:
         return jax.jit(fn, compiler_options=compiler_options(briefly=self._briefly))
 
+    def _compiled(self, fn: Callable[..., Any], leaves: list[Any]) -> Any:
+        """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each."""
+        return self._jit(fn).lower(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)).compile()
+
     def _program(self, name: str, flat: _Flat, leaves: list[Any], on_disk: bool) -> Callable[..., Any]:
         folder = traced_folder() if on_disk else None
         path = None if folder is None else folder / f"{self._fn.__name__}-{name}"
@@ -129,15 +133,15 @@ class Stored:
         if path is not None and exported is not None:
             files.write(path, flat.result(range(flat.count)), exported)
             bounded()
-        call = self._jit(flat if exported is None else exported.call)
+        call = self._compiled(flat if exported is None else exported.call, leaves)
         return lambda leaves: flat.result(call(*leaves))
 
     def _found(self, found: tuple[Any, Any], leaves: list[Any]) -> Callable[..., Any] | None:
         """A program from disk, if it runs: one of another make of JAX may not."""
         example, program = found
-        shape, call = jax.tree.structure(example), self._jit(program.call)
+        shape = jax.tree.structure(example)
         try:
-            call(*leaves)
+            call = self._compiled(program.call, leaves)
         except Exception:  # whatever is wrong with the numbers, tracing will say
             return None
         return lambda leaves: jax.tree.unflatten(shape, call(*leaves))

@@ -87,16 +87,16 @@ def as_arrays(tree: Any) -> Any:
     def known(x: Any) -> bool:
         return isinstance(x, Traced)
 
-    def floats(path: Any, x: Any) -> Any:
-        if known(x):
-            return x
-        try:
-            return as_float(x)
-        except (TypeError, ValueError) as error:
-            place = jax.tree_util.keystr(path[:1]).lstrip(".")  # load, attitude, masses, forces, ...
-            raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
-
-    return jax.tree_util.tree_map_with_path(floats, tree, is_leaf=known)
+    leaves, shape = jax.tree.flatten(tree, is_leaf=known)
+    floats: list[Any] = []
+    try:
+        for x in leaves:
+            floats.append(x if known(x) else as_float(x))
+    except (TypeError, ValueError) as error:
+        path, x = jax.tree_util.tree_flatten_with_path(tree, is_leaf=known)[0][len(floats)]
+        place = jax.tree_util.keystr(path[:1]).lstrip(".")  # load, attitude, masses, forces, ...
+        raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
+    return jax.tree.unflatten(shape, floats)
 
 
 def is_traced(x: Any) -> bool:

@@ -64,13 +64,26 @@ OF_ROTATIONS = (
     Quantity("casimir", lambda s, x, t: casimir(x), "kg2 m4/s2", "half the squared length of the momentum", whole=True),
 )  # fmt: skip
 
-OF_NON_TWISTING = (
-    *OF_ROTATIONS,
+_NOTHING = Quantity("potential", lambda s, x, t: 0.0 * x.momentum.x, "J", "potential energy", whole=True)
+_TWIST = (
     Quantity("twist_rate", lambda s, x, t: angular_velocity(s, x).z, "rad/s", "w∥ = ω · d3, the non-twisting residual",
              whole=True, given="twist_rate"),
     Quantity("constraint_violation", lambda s, x, t: _defect(x), "1", "largest entry of DᵀD - 1, D = (d1 d2 d3)",
              whole=True, given="constraint_violation"),
 )  # fmt: skip
+
+
+def quantities_of(*, twists: bool, free: bool) -> tuple[Quantity, ...]:
+    """Of a body that twists or does not, with a load or without."""
+    return _OF[twists, free]
+
+
+_OF = {
+    (twists, free): tuple(_NOTHING if free and q.name == "potential" else q for q in OF_ROTATIONS)
+    + (() if twists else _TWIST)
+    for twists in (True, False)
+    for free in (True, False)
+}
 
 
 def _for_each(value: Any, state: State) -> Any:

@@ -17,7 +17,7 @@ from polhode.model.quantity import Quantity
 from polhode.rotation.body import NonTwistingBody, RigidBody
 from polhode.rotation.judgement import GIVEN, check_fit, conserved_in, look_at
 from polhode.rotation.loads import Free, InPrincipalAxes, Load
-from polhode.rotation.quantities import OF_NON_TWISTING, OF_ROTATIONS
+from polhode.rotation.quantities import quantities_of
 from polhode.rotation.state import Start, State
 
 
@@ -140,7 +140,7 @@ class Rotation:
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
-        return OF_ROTATIONS if self.twist_axis is None else OF_NON_TWISTING
+        return quantities_of(twists=self.twist_axis is None, free=isinstance(self.load, Free))
 
     def plain(self) -> Rotation:
         return self.replaced(load=Free())

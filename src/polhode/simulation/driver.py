@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -75,9 +76,6 @@ def integrate(
     failure: dict[str, Any] = {}
     status, tally, done = Status.OK, Tally(0, 0.0, 0, 0), 0
     budget = first_block
-    # Committed to its device from the start, as what a program returns is: else it would be compiled twice.
-    state = jax.device_put(state, jax.config.jax_default_device or jax.local_devices()[0])  # type: ignore[attr-defined]
-    words = f"compiling {method.name} for {_size(system)} ({'once; kept on disk' if kept_on_disk() else 'once'})"
     ladder = Rungs(method, system, state, briefly) if rungs is None else rungs.afresh()
     with progress as bar:
         try:
@@ -89,12 +87,12 @@ def integrate(
                 clock = time.perf_counter()
                 signals.waiting = True
                 numbers = (system, state, np.int64(done), t0, h, np.int64(count), np.int64(stride))
-                with bar.waiting(words) if ladder.is_new(done) else nullcontext():
+                with bar.waiting(partial(_wait, method, system)) if ladder.is_new(done) else nullcontext():
                     block = jax.block_until_ready(ladder.program(done)(*numbers))
                 signals.waiting = False
                 spent = time.perf_counter() - clock
-                now, tallied, ok = jax.device_get((block.done, block.tally, block.ok))
-                taken, new_tally = int(now) - done, _together(tally, tallied)
+                ok = np.asarray(block.ok)
+                taken, new_tally = int(block.done) - done, _together(tally, block.tally)
                 filled = saved.take(block, done, taken, stride)
                 # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
                 saved.count, state, done, tally, fresh = (
@@ -129,6 +127,10 @@ def integrate(
         tally.halvings,
         failure,
     )
+
+
+def _wait(method: Any, system: Any) -> str:
+    return f"compiling {method.name} for {_size(system)} ({'once; kept on disk' if kept_on_disk() else 'once'})"
 
 
 def _size(system: Any) -> str:

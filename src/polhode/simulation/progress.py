@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,12 +39,12 @@ class Progress:
         self.bar.update(self.task, completed=done)
 
     @contextmanager
-    def waiting(self, words: str) -> Iterator[None]:
+    def waiting(self, words: Callable[[], str]) -> Iterator[None]:
         """Says what is waited for where it takes longer than half a second: by a spinner, or in the bar."""
         if not self.wanted:
             yield
         elif self.bar is not None:
-            self.bar.update(self.task, description=words)
+            self.bar.update(self.task, description=words())
             yield
             self.bar.update(self.task, description=self.label)
         else:
@@ -74,7 +74,7 @@ class Progress:
 class _Spinner:
     """Words that appear after a while, unless they were stopped before."""
 
-    def __init__(self, words: str) -> None:
+    def __init__(self, words: Callable[[], str]) -> None:
         self._words, self._over = words, False
         self._status: Any = None
         self._lock = threading.Lock()
@@ -87,7 +87,7 @@ class _Spinner:
 
         with self._lock:
             if not self._over:
-                self._status = Console(stderr=True).status(self._words)
+                self._status = Console(stderr=True).status(self._words())
                 self._status.start()
 
     def stop(self) -> None:
