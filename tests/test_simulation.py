@@ -2,7 +2,7 @@
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -276,8 +276,8 @@ def test_what_is_compiled_is_said(made: str, words: str, monkeypatch: pytest.Mon
     said: list[str] = []
 
     @contextmanager
-    def waiting(self: Progress, words: str) -> Iterator[None]:
-        said.append(words)
+    def waiting(self: Progress, words: Callable[[], str]) -> Iterator[None]:
+        said.append(words())
         yield
 
     monkeypatch.setattr(Progress, "waiting", waiting)

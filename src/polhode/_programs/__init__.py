@@ -2,7 +2,8 @@
 
 from polhode._programs.compiling import compiler_options
 from polhode._programs.names import NamelessError, is_from, same_everywhere
-from polhode._programs.stored import Stored, forget, has_64_bits, kept_on_disk, stored, unchanged
+from polhode._programs.settings import has_64_bits
+from polhode._programs.stored import Stored, forget, kept_on_disk, stored, unchanged
 from polhode._programs.traced import Program, Traced, anew, trace_number, traced
 
 __all__ = [

@@ -25,22 +25,10 @@ from polhode._programs import files
 from polhode._programs.compiling import compiler_options
 from polhode._programs.folder import bounded, traced_folder
 from polhode._programs.names import Key, NamelessError, add, add_tree, calls_back
+from polhode._programs.settings import has_64_bits, settings
 from polhode._programs.sources import source_of
 from polhode._programs.traced import anew
 
-config: Any = jax.config
-# Settings of JAX that a traced program depends on.
-_SETTINGS = (
-    "jax_default_matmul_precision",
-    "jax_default_device",
-    "jax_numpy_dtype_promotion",
-    "jax_numpy_rank_promotion",
-    "jax_debug_nans",
-    "jax_debug_infs",
-    "jax_default_prng_impl",
-    "jax_threefry_partitionable",
-    "jax_enable_checks",
-)
 _ALL: list[Stored] = []
 
 
@@ -64,11 +52,6 @@ def forget() -> None:
         function._known.clear()
         function._names.clear()
         function._called.clear()
-
-
-def has_64_bits() -> bool:
-    """Whether JAX computes in float64 here and now."""
-    return jax.dtypes.canonicalize_dtype(float) == np.float64
 
 
 class Stored:
@@ -150,7 +133,7 @@ class Stored:
         held = _held.get()
         if held is None:
             return self._anew(flat, leaves)
-        key = (self, flat.static, flat.tree, tuple((x.shape, x.dtype) for x in leaves), _settings(), has_64_bits())
+        key = (self, flat.static, flat.tree, tuple((x.shape, x.dtype) for x in leaves), settings(), has_64_bits())
         try:
             found = held.get(key)
         except TypeError:  # not all of it can be compared
@@ -174,7 +157,7 @@ class Stored:
     def _name_again(self, static: Any, tree: Any, leaves: list[Any]) -> str:
         """The name of what was asked for before, found by comparing, which is quick."""
         try:
-            key = (static, tree, tuple((x.shape, x.dtype) for x in leaves), _settings(), has_64_bits())
+            key = (static, tree, tuple((x.shape, x.dtype) for x in leaves), settings(), has_64_bits())
             found = self._names.get(key)
         except TypeError:  # not all of it can be compared
             return self._name(static, tree, leaves)
@@ -184,8 +167,8 @@ class Stored:
 
     def _name(self, static: Any, tree: Any, leaves: list[Any]) -> str:
         h = Key(_here())
-        settings = [repr(setting) for setting in _settings()]
-        add(h, (self._fn, static, [(x.shape, str(x.dtype)) for x in leaves], settings, has_64_bits()))
+        set_to = [repr(setting) for setting in settings()]
+        add(h, (self._fn, static, [(x.shape, str(x.dtype)) for x in leaves], set_to, has_64_bits()))
         add_tree(h, tree)
         h.update(source_of(frozenset(h.modules)))
         return h.hexdigest()[:40]
@@ -224,10 +207,6 @@ def stored(fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bo
     if fn is None:
         return partial(stored, static=static, briefly=briefly)
     return Stored(fn, static, briefly)
-
-
-def _settings() -> tuple[Any, ...]:
-    return tuple(getattr(config, name, None) for name in _SETTINGS)
 
 
 def _arrays(leaves: list[Any]) -> list[Any]:

@@ -8,7 +8,6 @@ that it is part of. Changed data is then always seen, and a closure made again c
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -19,10 +18,14 @@ import jax
 import numpy as np
 from jax.extend import core
 
-from polhode._programs.names import is_from
+from polhode._programs.digest import Digest
+from polhode._programs.fingerprint import fingerprint
+from polhode._programs.settings import has_64_bits, settings
 
 _DERIVATIVES = 3  # of a function with rules of its own for them: as many as a step takes
 _numbers = counting(1)
+_MANY = 256
+_traces: dict[Any, tuple[Program, tuple[Any, ...]]] = {}
 
 
 # JAX remembers what came out of functions inside of others (branches of `lax.cond`, bodies of loops, `jax.jit`) by
@@ -110,11 +113,23 @@ class Traced:
         return self.program(list(self.captured), jax.tree.leaves(args))
 
 
-def traced(fn: Callable[..., Any], *args: Any) -> tuple[Program, tuple[Any, ...]]:
+def traced(fn: Callable[..., Any], *args: Any, of: tuple[Any, ...] | None = None) -> tuple[Program, tuple[Any, ...]]:
     """The program of fn, for arguments of these shapes (a pytree of numbers or ShapeDtypeStructs), and what
-    it captured."""
+    it captured. `of`: all that fn is made of, if it can be told: where none of that changed it is not traced again."""
     leaves, tree = jax.tree.flatten(args)
     shapes = [jax.ShapeDtypeStruct(np.shape(x), float) for x in leaves]
+    mark = None if of is None else fingerprint(*of)
+    if mark is None:
+        return _traced(fn, tree, shapes)
+    key = (mark, tree, tuple(s.shape for s in shapes), settings(), has_64_bits())
+    if key not in _traces:
+        if len(_traces) >= _MANY:
+            _traces.clear()
+        _traces[key] = _traced(fn, tree, shapes)
+    return _traces[key]
+
+
+def _traced(fn: Callable[..., Any], tree: Any, shapes: list[Any]) -> tuple[Program, tuple[Any, ...]]:
     out: Any = None
 
     def flat(*leaves: Any) -> list[Any]:
@@ -125,7 +140,7 @@ def traced(fn: Callable[..., Any], *args: Any) -> tuple[Program, tuple[Any, ...]
     with anew():
         closed = jax.make_jaxpr(flat)(*shapes)
     jaxpr, captured = _hoisted(closed.jaxpr, list(closed.consts))
-    digest = _Digest()
+    digest = Digest()
     digest.jaxpr(jaxpr)
     digest.text(f"{[(s.shape, str(s.dtype)) for s in shapes]} {out}")
     if digest.rules:  # what they say stands only in the derivatives
@@ -168,81 +183,3 @@ def _hoisted(jaxpr: Any, consts: list[Any]) -> tuple[Any, list[Any]]:
 
     eqns = [eqn.replace(invars=[variable(x) for x in eqn.invars]) for eqn in jaxpr.eqns]
     return jaxpr.replace(constvars=names, eqns=eqns), values
-
-
-class _Digest:
-    """Of all that a jaxpr says; `anonymous` are the objects in it that can only be told by being themselves,
-    `rules` whether it holds functions with derivatives of their own."""
-
-    def __init__(self) -> None:
-        self.hash = hashlib.sha256()
-        self.anonymous: list[Any] = []
-        self.rules = False
-
-    def text(self, text: str) -> None:
-        self.hash.update(f"{len(text)}:{text}".encode())
-
-    def closed(self, closed: Any) -> None:
-        self.jaxpr(closed.jaxpr)
-        for value in closed.consts:
-            self.value(np.asarray(value))
-
-    def jaxpr(self, jaxpr: Any) -> None:
-        number: dict[Any, int] = {}
-
-        def declare(v: Any) -> str:
-            number[v] = len(number)
-            return f"{v.aval.str_short()}{getattr(v.aval, 'weak_type', '')}"
-
-        def use(v: Any) -> None:
-            if isinstance(v, core.Literal):
-                self.text("literal")
-                self.value(np.asarray(v.val))
-            else:
-                self.text(str(number[v]))
-
-        self.text(" ".join(["const", *map(declare, jaxpr.constvars), "in", *map(declare, jaxpr.invars)]))
-        for eqn in jaxpr.eqns:
-            self.text(eqn.primitive.name)
-            self.params(eqn)
-            for v in eqn.invars:
-                use(v)
-            self.text(" ".join(map(declare, eqn.outvars)))
-        self.text("out")
-        for v in jaxpr.outvars:
-            use(v)
-
-    def params(self, eqn: Any) -> None:
-        rules = eqn.primitive.name == "custom_jvp_call"
-        self.rules |= rules
-        for name, value in sorted(eqn.params.items()):
-            self.text(name)
-            if not (rules and callable(value) and not isinstance(value, core.ClosedJaxpr)):
-                self.value(value)
-
-    def value(self, x: Any) -> None:
-        self.text(type(x).__qualname__)
-        if isinstance(x, core.ClosedJaxpr):
-            self.closed(x)
-        elif isinstance(x, core.Jaxpr):
-            self.jaxpr(x)
-        elif x is None or type(x) in (bool, int, float, complex, str, bytes) or isinstance(x, np.dtype | np.generic):
-            self.text(repr(x))
-        elif isinstance(x, np.ndarray):
-            self.text(f"{x.shape} {x.dtype}")
-            self.hash.update(x.tobytes())
-        elif isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
-            self.value(np.asarray(x))
-        elif isinstance(x, dict):
-            self.value(sorted(x.items(), key=repr))
-        elif isinstance(x, tuple | list | frozenset | set):
-            self.text(f"{len(x)}")
-            for item in sorted(x, key=repr) if isinstance(x, frozenset | set) else x:
-                self.value(item)
-        elif isinstance(x, jax.sharding.Mesh) or (
-            is_from(type(x), "jax") and not callable(x) and " at 0x" not in repr(x)
-        ):
-            self.text(repr(x))
-        else:
-            self.text("anonymous")
-            self.anonymous.append(x)

@@ -13,7 +13,7 @@ BENCHMARKS = {
         Benchmark("option", "The XLA option polhode sets, IMIDM", step.measure_option, step.TINY_OPTION),
         Benchmark(
             "precision",
-            "Seconds for the same error in attitude, beside scipy's DOP853",
+            "Seconds for the same error in attitude, beside diffrax, Numba and scipy",
             precision.measure,
             precision.TINY,
         ),

@@ -1,94 +1,158 @@
-"""Seconds for the same error in attitude, beside scipy's DOP853 on the quaternion equations."""
+"""Seconds for the same error in attitude: a free body and a heavy top, beside general solvers in the same process.
+
+Every solver is called warm, with the largest step or tolerance that reaches the error asked for, from a ladder of
+them; of the methods of polhode the fastest counts, by a whole call of `simulate`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import jax
 import numpy as np
 
+from polhode.algebra import Quaternion
 from polhode.api import simulate
 from polhode.bench.base import Row, best_of
 from polhode.papers.reference import reference
+from polhode.peers.installed import available
+from polhode.peers.one_body import Body, diffrax_of, dop853, numba_rk4
 from polhode.problems import problem_of
+from polhode.simulation.flow import flow
 
-UNTIL = 10.0
-CASES = (  # method, step, how many times faster than scipy it is to be
-    ("imidm", 1e-3, 10.0),
-    ("imidm", 4e-3, 10.0),
-    ("mk-rk4", 1e-3, None),
-    ("mk-gauss2", 1e-3, None),
-    ("nystrom4-dmv10", 2e-2, 100.0),
-    ("rkn6-dmv10", 2e-2, None),
+ERRORS = (1e-3, 1e-6, 1e-9, 1e-11)
+_TOLERANCES = tuple(10.0**-k for k in np.arange(2.0, 14.01, 0.5))
+_STEPS = tuple(round(2.0 ** (k / 2)) for k in range(8, 40))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem, methods for it, and how many times faster than the general solvers `simulate` is to be where the
+    error is 1e-9 or less."""
+
+    problem: str
+    until: float
+    methods: Sequence[str]
+    ahead: float
+
+
+CASES = (
+    Case("free-body", 100.0, ("exact", "dmv10", "dmv8", "dmv6", "dmv4"), 3.0),
+    Case("heavy-top", 10.0, ("nystrom4-dmv10", "rkn6-dmv10", "strang-dmv", "nystrom4-dmv4", "imidm"), 2.0),
 )
-TINY = {"until": 0.1, "cases": CASES[:2], "tolerances": (1e-6, 1e-12)}
+TINY = {
+    "cases": (Case("free-body", 0.1, ("dmv10",), 3.0), Case("heavy-top", 0.1, ("imidm",), 2.0)),
+    "errors": (1e-3, 1e-6),
+    "repeats": 1,
+}
 
 
-def scipy_solution(tolerance: float, until: float) -> np.ndarray:
-    """R at the end of the heavy top, as a user of scipy would write it."""
-    from scipy.integrate import solve_ivp
+def measure(cases: Sequence[Case] = CASES, errors: Sequence[float] = ERRORS, repeats: int = 20) -> list[Row]:
+    return [row for case in cases for row in _rows(case, errors, repeats)]
 
-    start = problem_of("heavy-top").problem().start
 
-    def slope(t: float, y: np.ndarray) -> np.ndarray:
-        w, x, yy, z, p1, p2, p3 = y
-        o1, o2, o3 = p1 / 5.0, p2 / 5.0, p3
-        R31, R32 = 2 * (x * z - w * yy), 2 * (yy * z + w * x)
-        return np.array(
-            [
-                0.5 * (-x * o1 - yy * o2 - z * o3),
-                0.5 * (w * o1 + yy * o3 - z * o2),
-                0.5 * (w * o2 + z * o1 - x * o3),
-                0.5 * (w * o3 + x * o2 - yy * o1),
-                p2 * o3 - p3 * o2 + 20 * R32,
-                p3 * o1 - p1 * o3 - 20 * R31,
-                p1 * o2 - p2 * o1,
-            ]
-        )
-
-    y0 = np.array([*start.attitude, 0.0, 0.0, 50.0], dtype=float)
-    y = solve_ivp(slope, (0, until), y0, method="DOP853", rtol=tolerance, atol=tolerance).y[:4, -1]
-    w, x, yy, z = y / np.linalg.norm(y)
-    return np.array(
-        [
-            [1 - 2 * (yy * yy + z * z), 2 * (x * yy - w * z), 2 * (x * z + w * yy)],
-            [2 * (x * yy + w * z), 1 - 2 * (x * x + z * z), 2 * (yy * z - w * x)],
-            [2 * (x * z - w * yy), 2 * (yy * z + w * x), 1 - 2 * (x * x + yy * yy)],
-        ]
+def _rows(case: Case, errors: Sequence[float], repeats: int) -> list[Row]:
+    problem = problem_of(case.problem).problem()
+    start = problem.system.begun(problem.start)[1]
+    weight = 0.0 if case.problem == "free-body" else 20.0
+    body = Body(
+        tuple(map(float, problem.body.moments)),  # type: ignore[arg-type]
+        weight,
+        tuple(map(float, start.attitude)),  # type: ignore[arg-type]
+        tuple(map(float, start.momentum)),  # type: ignore[arg-type]
+        case.until,
     )
+    omega = tuple(p / i for p, i in zip(body.momentum, body.moments, strict=True))
+    exact = reference(body.moments, weight, body.attitude, omega, case.until)
 
+    def ours(method: str) -> Callable[[int], np.ndarray]:
+        def solve(steps: int) -> np.ndarray:
+            run = simulate(problem, method=method, step=case.until / steps, steps=steps, every=steps)
+            return run.state.attitude.array[-1]
 
-def measure(
-    until: float = UNTIL,
-    cases: Sequence[tuple[str, float, float | None]] = CASES,
-    tolerances: Sequence[float] = tuple(10.0 ** np.arange(-3, -13, -0.5)),
-) -> list[Row]:
-    setup = problem_of("heavy-top").problem()
-    start = setup.start
-    exact = reference((5.0, 5.0, 1.0), 20.0, tuple(map(float, start.attitude)), (0.0, 0.0, 50.0), until).attitude
-    peers = [(np.abs(scipy_solution(tol, until) - exact).max(), tol) for tol in tolerances]
-    rows = []
-    for name, step, wanted in cases:
-        n = round(until / step)
+        return solve
 
-        def run(name: str = name, step: float = step, n: int = n) -> Any:
-            return simulate(setup.body, setup.load, setup.start, method=name, step=step, steps=n, every=n)
-
-        error = np.abs(run().attitude[-1] - exact).max()
-        seconds = best_of(5, run)
-        tolerance = max((tol for e, tol in peers if e <= error), default=None)
-        if tolerance is None:
-            rows.append(Row(f"{name}, h = {step:g}", f"error {error:.1e}, {seconds:.4f} s; DOP853 never gets there"))
+    rows: list[Row] = []
+    mine = {name: _Ladder(ours(name), _STEPS, exact.attitude) for name in case.methods}
+    general = {name: _Ladder(solve, rungs, exact.attitude) for name, solve, rungs in _general(body)}
+    scipy = _Ladder(dop853(body), _TOLERANCES, exact.attitude)
+    for error in errors:
+        what = f"{case.problem} to t = {case.until:g}, error {error:.0e}"
+        best, steps, seconds = _fastest(mine, error, repeats)
+        if best is None:
+            rows.append(Row(what, "no method got there"))
             continue
-        peer = best_of(3, lambda tolerance=tolerance: scipy_solution(tolerance, until))  # type: ignore[misc]
-        ratio = peer / seconds
-        rows.append(
-            Row(
-                f"{name}, h = {step:g}",
-                f"error {error:.1e} in {seconds * 1e3:.2f} ms; DOP853 (tol {tolerance:.0e}) {peer * 1e3:.0f} ms",
-                ratio,
-                f"at least {wanted:g} times faster" if wanted else "",
-                ratio >= wanted if wanted else None,
-            )
-        )
+        peer, _, peer_seconds = _fastest(general, error, repeats)
+        wanted = case.ahead if error <= 1e-9 else 1.0
+        for by, ours_seconds in (("simulate", seconds), ("flow", _flowing(problem, best, case.until, steps, repeats))):
+            value = f"{best} {ours_seconds * 1e3:.3f} ms"
+            if peer is None:
+                rows.append(Row(f"{what}, {by}", value))
+                continue
+            ratio = peer_seconds / ours_seconds
+            value += f"; {peer} {peer_seconds * 1e3:.3f} ms"
+            rows.append(Row(f"{what}, {by}", value, ratio, f"{wanted:g} times faster", ratio >= wanted))
+        _, by_scipy = scipy.seconds(error, 3)
+        if by_scipy is not None:
+            least = 30.0 if error > 1e-8 else 100.0
+            ratio = by_scipy / seconds
+            value = f"{best} {seconds * 1e3:.3f} ms; DOP853 {by_scipy * 1e3:.1f} ms"
+            rows.append(Row(f"{what}, simulate and scipy", value, ratio, f"{least:g} times faster", ratio >= least))
+    rows += [
+        Row(f"{case.problem}: {name}", "not installed: pip install 'polhode[peers]'")
+        for name, version in available().items()
+        if name in ("diffrax", "numba") and version is None
+    ]
     return rows
+
+
+def _general(body: Body) -> Iterable[tuple[str, Any, Sequence[Any]]]:
+    have = available()
+    if have["diffrax"]:
+        for solver in ("Tsit5", "Dopri8"):
+            yield f"diffrax {solver}", diffrax_of(body, solver), _TOLERANCES
+    if have["numba"]:
+        yield "Numba RK4", numba_rk4(body), _STEPS
+
+
+class _Ladder:
+    """A solver, and the errors it makes with the rungs that were asked for so far."""
+
+    def __init__(self, solve: Callable[[Any], np.ndarray], rungs: Sequence[Any], exact: np.ndarray) -> None:
+        self._solve, self._rungs, self._exact = solve, rungs, exact
+        self._errors: dict[Any, float] = {}
+
+    def _error(self, rung: Any) -> float:
+        if rung not in self._errors:
+            try:
+                q = self._solve(rung)
+            except Exception:  # a step too long for a method
+                self._errors[rung] = np.inf
+            else:
+                R = Quaternion.of(q / np.linalg.norm(q)).matrix().array
+                self._errors[rung] = float(np.abs(np.asarray(R) - self._exact).max())
+        return self._errors[rung]
+
+    def seconds(self, error: float, repeats: int) -> tuple[Any, float | None]:
+        """With the first rung that makes no larger error, and after which none does; None if there is no such."""
+        for i, rung in enumerate(self._rungs):
+            if self._error(rung) <= error and (i + 1 == len(self._rungs) or self._error(self._rungs[i + 1]) <= error):
+                self._solve(rung)
+                return rung, best_of(repeats, lambda: self._solve(rung))  # noqa: B023
+        return None, None
+
+
+def _fastest(ladders: dict[str, _Ladder], error: float, repeats: int) -> tuple[str | None, Any, float]:
+    """Its name, its rung and the seconds."""
+    times = [(name, *ladder.seconds(error, repeats)) for name, ladder in ladders.items()]
+    found = [(name, rung, seconds) for name, rung, seconds in times if seconds is not None]
+    return min(found, key=lambda x: x[2]) if found else (None, None, np.inf)
+
+
+def _flowing(problem: Any, method: str, until: float, steps: int, repeats: int) -> float:
+    """Seconds of the same steps by a compiled `flow`, as other solvers are called."""
+    end = jax.jit(lambda h: flow(problem, method=method, step=h, steps=steps).attitude.array)
+    end(until / steps)
+    return best_of(repeats, lambda: np.asarray(end(until / steps)))

@@ -10,7 +10,13 @@ from types import ModuleType
 
 from polhode.model.checks import InputError
 
-PACKAGES = {"exudyn": "exudyn", "mujoco": "mujoco", "sksundae": "scikit-sundae"}  # module: distribution
+PACKAGES = {
+    "exudyn": "exudyn",
+    "mujoco": "mujoco",
+    "sksundae": "scikit-sundae",
+    "diffrax": "diffrax",
+    "numba": "numba",
+}  # module: distribution
 
 
 def available() -> dict[str, str | None]:

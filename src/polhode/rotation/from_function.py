@@ -93,8 +93,8 @@ class FromFunction(Load):
         def call(values: Any, parameters: Any) -> Any:
             return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), self._mapped(values, parameters, shape))
 
-        names = tuple(sorted(numbers))
-        leaves = [TracedFunction(*traced(call, values, numbers)), *(numbers[n] for n in names)]
+        names, made_of = tuple(sorted(numbers)), (type(self), self.fn, self._arity, self._static(), shape)
+        leaves = [TracedFunction(*traced(call, values, numbers, of=made_of)), *(numbers[n] for n in names)]
         return self.tree_unflatten((None, names, self._arity, self._static()), leaves)
 
     def tree_flatten(self) -> Any:

@@ -111,4 +111,4 @@ class Drive(Constraint):
 def _traced(angle: Any) -> Any:
     if angle is None or isinstance(angle, OfTime):
         return angle
-    return OfTime(*traced(lambda t: jnp.asarray(angle(t), dtype=float), np.zeros(())))
+    return OfTime(*traced(lambda t: jnp.asarray(angle(t), dtype=float), np.zeros(()), of=(angle,)))
