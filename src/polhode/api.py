@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
+from polhode.results.ended import interrupted_by, why_failed, words
 from polhode.results.rerun import recipe_of
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation, Start
@@ -84,9 +84,9 @@ def simulate(
     with watched() as signals:
         run = _moved(problem, method, plan, progress, method_path, signals)
     status = run.trajectory.status
-    failed = _explain(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
+    failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
     if signals.came is not None:
-        raise Interrupted(_stopped(run, signals.came, failed), run, signals.came)
+        raise Interrupted(interrupted_by(run, signals.came, failed), run, signals.came)
     if failed:
         raise StepError(failed, run)
     if (wrong := run.energy_gone_wrong()) is not None:
@@ -145,7 +145,7 @@ def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, pat
     run = Run(system, chosen, plan.step, _only_the_start(begun if axes is None else axes.from_principal(begun)), now)
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
-            numbers(f"the {_words(name)} at the start", run[name][0])
+            numbers(f"the {words(name)} at the start", run[name][0])
     trajectory = integrate(
         chosen,
         stepped,
@@ -203,47 +203,3 @@ def _turn_in_place(system: Any, states: Any) -> None:
         rows = jax.tree.map(lambda x: x[first : first + _AT_A_TIME], states)  # noqa: B023
         for place, new in zip(jax.tree.leaves(rows), jax.tree.leaves(system.from_principal(rows)), strict=True):
             place[...] = new
-
-
-def _explain(run: Run) -> str:
-    failure, h, method = run.trajectory.failure, run.step, run.method
-    if "what" in failure:
-        return _explain_not_finite(run, failure)
-    where = f"{method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
-    members = f" (members {failure['members']} of the batch)" if failure["members"] else ""
-    at = (run.last_state, float(run.t[-1]), h)
-    if cause := run.now.why_failed(*at) or method.why_failed(run.system, *at):
-        return f"{where}: {cause}"
-    if run.trajectory.status is Status.NOT_FINITE:
-        return f"{where}{members}: the new state is not finite. Try a smaller step, or an implicit method"
-    return (
-        f"{where}{members}: its equations were not solved in {failure['iterations']} iterations; the error left "
-        f"is {failure['residual']:.2g} of the unknown. Try a smaller step ({h / 2:g}), or look at the load near there"
-    )
-
-
-def _words(name: str) -> str:
-    return f"{name} energy" if name in ("kinetic", "potential") else name
-
-
-def _explain_not_finite(run: Run, failure: dict[str, Any]) -> str:
-    """Steps that were solved, through where energy or residuals have no value."""
-    what, members = _words(failure["what"]), failure["members"]
-    where = f"the {what} is {failure['value']} at t = {failure['t']:.6g} (step {failure['step']}"
-    where += f"; members {members} of the batch)" if members else ")"
-    advice = {
-        "kinetic energy": "the motion grew beyond all numbers; try a smaller step, or look at the load near there",
-        "potential energy": "the steps were solved, so the forces have a value there and the energy has none: look at "
-        "the potential where the motion comes to (the log or sqrt of a negative number, a division by 0)",
-    }
-    why = advice.get(what, "look at the functions of the constraints where the motion comes to")
-    return f"{run.method.name}: {where}; the samples up to t = {run.t[-1]:.6g} are kept. {why[0].upper()}{why[1:]}"
-
-
-def _stopped(run: Run, signum: int, failed: str | None) -> str:
-    by = "Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name
-    how = f" ({failed})" if failed else ", after the last step" if run.ok else ""
-    return (
-        f"interrupted by {by} at step {run.steps}, t = {run.t[-1]:.6g}{how}; what was computed is the `run` of this "
-        "interrupt (at a prompt or in a notebook: import sys; sys.last_value.run)"
-    )

@@ -1,0 +1,54 @@
+"""What is said of a run that ended before its time."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from polhode.simulation import Status
+
+
+def why_failed(run: Any) -> str:
+    """Which step, from when, and why."""
+    failure, h, method = run.trajectory.failure, run.step, run.method
+    if "what" in failure:
+        return _where_not_finite(run, failure)
+    where = f"{method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
+    members = f" (members {failure['members']} of the batch)" if failure["members"] else ""
+    at = (run.last_state, float(run.t[-1]), h)
+    if cause := run.now.why_failed(*at) or method.why_failed(run.system, *at):
+        return f"{where}: {cause}"
+    if run.trajectory.status is Status.NOT_FINITE:
+        return f"{where}{members}: the new state is not finite. Try a smaller step, or an implicit method"
+    return (
+        f"{where}{members}: its equations were not solved in {failure['iterations']} iterations; the error left "
+        f"is {failure['residual']:.2g} of the unknown. Try a smaller step ({h / 2:g}), or look at the load near there"
+    )
+
+
+def words(name: str) -> str:
+    """A quantity by name, in a sentence."""
+    return f"{name} energy" if name in ("kinetic", "potential") else name
+
+
+def _where_not_finite(run: Any, failure: dict[str, Any]) -> str:
+    """Steps that were solved, through where energy or residuals have no value."""
+    what, members = words(failure["what"]), failure["members"]
+    where = f"the {what} is {failure['value']} at t = {failure['t']:.6g} (step {failure['step']}"
+    where += f"; members {members} of the batch)" if members else ")"
+    advice = {
+        "kinetic energy": "the motion grew beyond all numbers; try a smaller step, or look at the load near there",
+        "potential energy": "the steps were solved, so the forces have a value there and the energy has none: look at "
+        "the potential where the motion comes to (the log or sqrt of a negative number, a division by 0)",
+    }
+    why = advice.get(what, "look at the functions of the constraints where the motion comes to")
+    return f"{run.method.name}: {where}; the samples up to t = {run.t[-1]:.6g} are kept. {why[0].upper()}{why[1:]}"
+
+
+def interrupted_by(run: Any, signum: int, failed: str | None) -> str:
+    by = "Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name
+    how = f" ({failed})" if failed else ", after the last step" if run.ok else ""
+    return (
+        f"interrupted by {by} at step {run.steps}, t = {run.t[-1]:.6g}{how}; what was computed is the `run` of this "
+        "interrupt (at a prompt or in a notebook: import sys; sys.last_value.run)"
+    )
