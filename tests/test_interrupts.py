@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.simulation import Status, StepError, driver
+from polhode.simulation import Status, StepError, rungs
 
 TOP = ph.RigidBody((5, 5, 1))
 GRAVITY = ph.Potential(lambda R: 20 * R[2, 2])
@@ -49,7 +49,7 @@ def simulate(steps: int = 10**9, every: int = 1000, **more: Any) -> ph.Run:
 @pytest.fixture
 def in_block(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], object]], None]:
     """Something happens while a block is computed, the first one being number 1."""
-    really = driver.run_block
+    really = rungs.run_block
 
     def hook(number: int, happens: Callable[[], object]) -> None:
         blocks = itertools.count(1)
@@ -64,7 +64,7 @@ def in_block(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], obj
 
             return run_block
 
-        monkeypatch.setattr(driver, "run_block", SimpleNamespace(prepared=prepared))
+        monkeypatch.setattr(rungs, "run_block", SimpleNamespace(prepared=prepared))
 
     return hook
 
@@ -226,12 +226,12 @@ def test_with_nothing_to_keep_the_command_line_ends_at_once(handler: str, ends: 
         "import os, signal, subprocess, sys, time\n"
         f"signal.signal(signal.SIGINT, signal.{handler})\n"
         "from polhode.cli.main import main\n"
-        "from polhode.simulation import driver\n"
-        "really = driver.run_block.prepared\n"
+        "from polhode.simulation import rungs\n"
+        "really = rungs.run_block.prepared\n"
         "def prepared(*arguments):\n"
         "    subprocess.run([sys.executable, '-c', f'import os; os.kill({os.getpid()}, 2)'], check=True)\n"
         "    return really(*arguments)\n"
-        "driver.run_block.prepared = prepared\n"
+        "rungs.run_block.prepared = prepared\n"
         "sys.argv = ['polhode', 'run', 'heavy-top', '--until', '0.01', '--json']\n"
         "main()\n"
     )

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import polhode as ph
-from polhode.api import later
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.rotation.formulas import PotentialFormula
+from polhode.running import later
 from polhode.simulation import Plan, samples
 from polhode.simulation.loop import capacity_for, numbers_in
 from polhode.simulation.samples import bytes_needed

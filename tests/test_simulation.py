@@ -13,7 +13,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polhode as ph
-from polhode import api
+from polhode import running
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.simulation import Status, StepError, count_steps
@@ -47,7 +47,7 @@ def test_saves_every_so_many_steps_and_the_last(every: int, counts: Any) -> None
 @pytest.mark.parametrize("every", [1, 700, 50_000, 130_000])
 def test_how_a_run_is_cut_into_blocks_changes_no_bit(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=100_000, every=every)
-    monkeypatch.setitem(api._FIRST_BLOCKS, "rotation", 333)
+    monkeypatch.setitem(running._FIRST_BLOCKS, "rotation", 333)
     monkeypatch.setattr("polhode.simulation.driver._BLOCK_SECONDS", 1e-3)
     pieces = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=100_000, every=every)
     np.testing.assert_array_equal(whole.trajectory.steps, pieces.trajectory.steps)

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
 import numpy as np
 
 from polhode._notices import warn
-from polhode._programs import unchanged
 from polhode._signals import Signals, watched
-from polhode.model.checks import InputError, double_precision, numbers
-from polhode.model.functions import as_arrays
-from polhode.model.halving import Halving
+from polhode.model.checks import InputError, double_precision, numbers, positive, whole
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
-from polhode.results.ended import interrupted_by, why_failed, words
-from polhode.results.rerun import recipe_of
+from polhode.results.ended import interrupted_by, why_failed
+from polhode.results.rerun import going_on
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation, Start
-from polhode.simulation.driver import FIRST_BLOCK, Trajectory, integrate
-from polhode.simulation.plan import Plan
-from polhode.simulation.progress import Progress
-from polhode.simulation.status import Interrupted, Status, StepError
-
-_FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
-# Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
-# these steps without it. Of one body both take as long.
-_BRIEFLY, _SMALL = 512, 64
-_AT_A_TIME = 4096  # samples
+from polhode.running import first_leg, moved, next_leg, recipe_for
+from polhode.simulation import Interrupted, Plan, Progress, Status, StepError
 
 
 def simulate(
-    what: RigidBody | Rotation | System | Problem,
+    what: RigidBody | Rotation | System | Problem | Run,
     load: Any = None,
     start: Any = None,
     *,
@@ -44,21 +33,33 @@ def simulate(
     method: str | Method | type[Method] | None = None,
     until: float | None = None,
     steps: int | None = None,
-    every: int = 1,
+    t0: float | None = None,
+    every: int | None = None,
+    every_seconds: float | None = None,
+    times: Sequence[float] | None = None,
+    on_sample: Callable[[Run], Any] | None = None,
     progress: bool | None = None,
     method_path: str | None = None,
 ) -> Run:
-    """Integrate the rotation of a body under a load from a start, the motion of a system, or a problem.
+    """Integrate the rotation of a body under a load from a start, the motion of a system, or a problem; or go on with
+    a run.
 
     what      RigidBody, with its load and start; Rotation(body, load), with a start; System, which brings its own
-              forces and start; or a problem, `ph.problem("bicycle", speed=4.6)`, which brings all
+              forces and start; or a problem, `ph.problem("bicycle", speed=4.6)`, which brings all; or a Run, which
+              goes on from its end to a later `until`, or for so many more `steps`, as if it had never stopped
     load      Potential, Torque, a sum of them, or None for free motion
     start     State.of(attitude=..., omega=...) or a State; leading axes are a batch
     method    a name (`polhode methods` lists them), or a Method of your own; "imidm" for a body and
               "three-field" for a system unless said
     step      length of a step (s)
     until     time to stop at (s); or `steps`, their number
-    every     save every so many steps; the last one is saved too
+    t0        time at the start (s), 0 unless said
+    every     save every so many steps, each of them unless said; the last one is saved too
+    every_seconds  or so often
+    times     or at these times alone (s): those between steps by a shortened step from the one before, which changes
+              nothing of the steps
+    on_sample is called with a Run of the new samples after each block of steps, to show or to send them; the run stops
+              where it returns True
     progress  show a bar when it takes long: True, False, or None for "on a terminal"
     method_path  `module:name` where a method that is no class with options can be had again, for saved files
 
@@ -73,16 +74,33 @@ def simulate(
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
     double_precision()
-    problem = problem_from(what, load, start)
-    step = problem.step if step is None else step
-    _outside_of_transformations(problem.system, problem.start, problem.t0, step, until)
-    if steps is None and until is None:
-        until = problem.until
-    if step is None:
-        raise InputError("step is missing: give the length of a step (s), simulate(..., step=0.01)")
-    plan = Plan.of(step, None if until is None else _length(until, problem.t0), steps, every)
+    saving = {"every": every, "every_seconds": every_seconds, "times": times}
+    if sum(x is not None for x in saving.values()) > 1:
+        raise InputError(f"give one of every, every_seconds and times; got {', '.join(n for n in saving if saving[n])}")
     with watched() as signals:
-        run = _moved(problem, method, plan, progress, method_path, signals)
+        if isinstance(what, Run):
+            if not (load is None and start is None and t0 is None):
+                raise InputError("a run brings its system, start and t0; give simulate(run, until=...)")
+            chosen = None if method is None else method_of(method, what.kind)
+            leg = next_leg(what, chosen, step)
+            if steps is not None:
+                steps = leg.begin.done + whole("steps", steps, 1)
+            elif until is None:
+                until = _last(times)
+            plan = _plan(what.step, until, steps, what.t0, {**saving, "every": every or what.every or 1})
+            if plan.total <= leg.begin.done or (plan.at and plan.at[0] <= (leg.begin.done, 0.0)):
+                raise InputError(f"the run stands at t = {what.t[-1]:g} already; go on to a later time")
+            run = _go_on(what, leg, plan, progress, signals, on_sample)
+        else:
+            problem = problem_from(what, load, start)
+            problem = problem if t0 is None else replace(problem, t0=t0)
+            step = problem.step if step is None else step
+            _outside_of_transformations(problem.system, problem.start, problem.t0, step, until)
+            if step is None:
+                raise InputError("step is missing: give the length of a step (s), simulate(..., step=0.01)")
+            if steps is None and until is None:
+                until = problem.until if times is None else _last(times)
+            run = _begin(problem, method, step, until, steps, saving, progress, method_path, signals, on_sample)
     status = run.trajectory.status
     failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
     if signals.came is not None:
@@ -92,6 +110,54 @@ def simulate(
     if (wrong := run.energy_gone_wrong()) is not None:
         warn(wrong)
     return run
+
+
+def _begin(
+    problem: Problem,
+    method: Any,
+    step: float,
+    until: Any,
+    steps: Any,
+    saving: dict[str, Any],
+    progress: bool | None,
+    path: str | None,
+    signals: Signals,
+    on_sample: Any,
+) -> Run:
+    chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
+    plan = _plan(step, until, steps, problem.t0, saving)
+    bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
+    leg = first_leg(problem, chosen, plan, bar)
+    return moved(leg, plan, bar, signals, recipe_for(problem, chosen, plan, path), on_sample)
+
+
+def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any) -> Run:
+    bar = Progress(plan.total, f"{run.method.name}  h = {plan.step:g}", progress)
+    return moved(leg, plan, bar, signals, going_on(run.recipe, plan), on_sample)
+
+
+def _last(times: Any) -> Any:
+    if times is None:
+        raise InputError("give until, the time to go on to, or steps, how many more")
+    asked = numbers("times", times)
+    if not asked.size:
+        raise InputError("times must be a list of times (s); got none")
+    return float(asked.max())
+
+
+def _plan(step: Any, until: Any, steps: Any, t0: float, saving: dict[str, Any]) -> Plan:
+    every, seconds, times = saving["every"], saving["every_seconds"], saving["times"]
+    if seconds is not None:
+        ratio = positive("every_seconds", seconds) / positive("step", step)
+        if round(ratio) >= 1 and abs(ratio - round(ratio)) <= 1e-9 * ratio:
+            every, seconds = round(ratio), None
+    total = None if until is None else _length(until, t0)
+    if total is not None and times is not None:  # the steps go on beyond the last time, if it is between two
+        total = positive("step", step) * np.ceil(total / step - 1e-9)
+    plan = Plan.of(step, total, steps, 1 if every is None else every)
+    if seconds is not None:
+        times = t0 + seconds * np.arange(int(plan.total * plan.step / seconds * (1 + 1e-12)) + 1)
+    return plan if times is None else plan.saving(times, t0)
 
 
 def problem_from(what: Any, load: Any = None, start: Any = None) -> Problem:
@@ -130,76 +196,3 @@ def _outside_of_transformations(*given: Any) -> None:
             "simulate runs by itself, not inside of jit, vmap or grad; there, polhode.flow(system, start, method=..., "
             "step=..., steps=...) is the same motion as a pure function"
         )
-
-
-def _moved(problem: Problem, method: Any, plan: Plan, progress: bool | None, path: str | None, signals: Signals) -> Run:
-    system, t0 = problem.system, float(problem.t0)
-    chosen = method_of(method or problem.method or DEFAULTS[system.kind], system.kind)
-    bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
-    with bar.waiting(lambda: "preparing the start"), unchanged():
-        now, state = system.begun(problem.start, t0)
-    chosen.check(now)
-    now.look(state, t0)
-    stepped, axes = (now, None) if getattr(now, "axes", None) is None else (now.principal, now)
-    begun = as_arrays(chosen.begin(stepped, state if axes is None else axes.to_principal(state)))
-    run = Run(system, chosen, plan.step, _only_the_start(begun if axes is None else axes.from_principal(begun)), now)
-    if system.kind == "system":  # of one body `look` has seen them
-        for name in run.judged:
-            numbers(f"the {words(name)} at the start", run[name][0])
-    trajectory = integrate(
-        chosen,
-        stepped,
-        begun,
-        plan,
-        t0=t0,
-        later=partial(later, run),
-        first_block=_FIRST_BLOCKS[system.kind],
-        briefly=_briefly(stepped),
-        progress=bar,
-        signals=signals,
-    )
-    if axes is not None:
-        _turn_in_place(axes, trajectory.states)
-    recipe = None if problem.content is None else recipe_of(problem.content, chosen, plan, path)
-    run = Run(system, chosen, plan.step, trajectory, now, recipe, t0).judge()
-    if run.halvings and not isinstance(chosen, Halving):
-        warn(
-            f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
-            "a step hardly resolves the motion: take a smaller one"
-        )
-    return run
-
-
-def _briefly(system: Any) -> int:
-    """A number that depends on the size of the system alone: a step takes time like the cube of its unknowns."""
-    if system.kind != "system":
-        return 0
-    unknowns = 6 * system.size + system.rows + len(system.holonomic_rows)
-    return int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
-
-
-def _only_the_start(state: Any) -> Trajectory:
-    states = jax.tree.map(lambda x: np.asarray(x)[None], state)
-    return Trajectory(np.zeros(1, int), states, Status.OK, 0.0, 0.0, 0.0)
-
-
-def later(run: Run) -> int:
-    """Numbers a sample takes in a dataset, on the way to it and into a file: its quantities, but for those that are
-    arrays of its states, and more than half as much again where they are made of others; measured 1.4 to 1.8."""
-    states, total = jax.tree.leaves(run.state), 0
-    for q in run.quantities.values():
-        if q.whole or q.made_of or q.name in run.judged:
-            values = run[q.name]
-            total += 0 if any(np.may_share_memory(values, x) for x in states) else values[0].size
-        else:
-            total += math.prod(len(run.known.labels.get(d, "xyz")) for d in q.dims)
-    return int(1.7 * total)
-
-
-def _turn_in_place(system: Any, states: Any) -> None:
-    """Samples in principal axes into the user's body frame, some at a time: a copy of all would double the memory."""
-    count = len(jax.tree.leaves(states)[0])
-    for first in range(0, count, _AT_A_TIME):
-        rows = jax.tree.map(lambda x: x[first : first + _AT_A_TIME], states)  # noqa: B023
-        for place, new in zip(jax.tree.leaves(rows), jax.tree.leaves(system.from_principal(rows)), strict=True):
-            place[...] = new

@@ -17,6 +17,7 @@ from polhode import __version__
 from polhode.model.described import NotRecordableError, recorded
 from polhode.model.registry import method_of
 
+_AT_TIMES = "its samples are at times of their own, which no input file asks for"
 NOT_AGAIN = "not_again"  # the key of a recipe that only says why there is none
 _FEATURES = ("sse4", "avx", "fma", "bmi", "amx", "asimd", "sve")  # instructions that XLA chooses by, how they begin
 
@@ -34,11 +35,22 @@ def about_rerunning(recipe: dict[str, Any] | None, otherwise: str) -> dict[str, 
 def recipe_of(content: dict[str, Any], method: Any, plan: Any, path: str | None) -> dict[str, Any]:
     """What makes the same run again of a problem with this content; or why nothing can. `path`: module:name of a
     method that is in a module of the user's."""
+    if plan.at is not None:
+        return {NOT_AGAIN: _AT_TIMES}
     run = {"step": plan.step, "every": plan.every, "steps": plan.total}
     try:
         return {**content, "run": {"method": recorded(method, partial(method_of, kind=method.kind)), **run}}
     except NotRecordableError as error:
         return {**content, "run": {"method": path, **run}} if path else {NOT_AGAIN: str(error)}
+
+
+def going_on(recipe: dict[str, Any] | None, plan: Any) -> dict[str, Any] | None:
+    """The recipe of a run that goes on by this plan."""
+    if recipe is None or NOT_AGAIN in recipe:
+        return recipe
+    if plan.at is not None or plan.every != recipe["run"]["every"]:
+        return {NOT_AGAIN: _AT_TIMES}
+    return {**recipe, "run": {**recipe["run"], "steps": plan.total}}
 
 
 @cache

@@ -54,6 +54,7 @@ class Run(Sendable):
     now: Any = field(repr=False)  # the system with users' functions as they were
     recipe: dict[str, Any] | None = None  # enough to run it again, where that is possible
     t0: float = 0.0
+    every: int = 1  # steps between samples; 0 where they are at times of their own
 
     @property
     def kind(self) -> str:
@@ -62,13 +63,13 @@ class Run(Sendable):
 
     @property
     def ok(self) -> bool:
-        return self.trajectory.status is Status.OK
+        return self.trajectory.status in (Status.OK, Status.STOPPED)
 
     @property
     def t(self) -> np.ndarray:
         """Times of the samples (s)."""
-        counted = self.trajectory.steps * self.step
-        return self.t0 + counted if self.t0 else counted
+        t = self.t0 + self.trajectory.steps * self.step
+        return t if self.trajectory.offsets is None else t + self.trajectory.offsets
 
     @property
     def steps(self) -> int:

@@ -1,8 +1,22 @@
 """The loop that runs every method: blocks of compiled steps, status, progress."""
 
-from polhode.simulation.driver import Rungs, Trajectory, integrate
+from polhode.simulation.driver import integrate
 from polhode.simulation.plan import Plan, count_steps
 from polhode.simulation.progress import Progress
+from polhode.simulation.rungs import Rungs
 from polhode.simulation.status import Interrupted, Status, StepError
+from polhode.simulation.trajectory import Checkpoint, Happened, Trajectory
 
-__all__ = ["Interrupted", "Plan", "Progress", "Rungs", "Status", "StepError", "Trajectory", "count_steps", "integrate"]
+__all__ = [
+    "Checkpoint",
+    "Happened",
+    "Interrupted",
+    "Plan",
+    "Progress",
+    "Rungs",
+    "Status",
+    "StepError",
+    "Trajectory",
+    "count_steps",
+    "integrate",
+]

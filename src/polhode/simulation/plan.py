@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from bisect import bisect
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from polhode._notices import warn
-from polhode.model.checks import InputError, positive, whole
+from polhode.model.checks import InputError, numbers, positive, shown, whole
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,7 @@ class Plan:
     step: float
     total: int
     every: int
+    at: tuple[tuple[int, float], ...] | None = None  # samples instead: after so many steps, and so many seconds
 
     @classmethod
     def of(cls, step: float, until: float | None, steps: int | None, every: int) -> Plan:
@@ -29,10 +34,37 @@ class Plan:
     @property
     def room(self) -> int:
         """Samples at most: the start, every so many, and the last."""
-        return self.total // self.every + 2
+        return self.total // self.every + 2 if self.at is None else len(self.at) + 2
+
+    def saving(self, times: Any, t0: float) -> Plan:
+        """The same steps with samples at these times alone."""
+        asked = numbers("times", times)
+        if asked.ndim != 1 or not len(asked):
+            raise InputError(f"times must be a list of times (s); got {shown(times)}")
+        if (np.diff(asked) <= 0).any():
+            i = int(np.argmax(np.diff(asked) <= 0))
+            raise InputError(f"times must increase; got {asked[i]!r}, then {asked[i + 1]!r}")
+        end = t0 + self.total * self.step
+        if asked[0] < t0 or asked[-1] > end + 1e-9 * self.step:
+            bad = asked[0] if asked[0] < t0 else asked[-1]
+            raise InputError(f"times must be within the run, from {t0:g} to {end:g} s; got {bad!r}")
+        counts = np.minimum(np.floor((asked - t0) / self.step * (1 + 1e-15)).astype(int), self.total)
+        offsets = asked - (t0 + counts * self.step)
+        near = np.abs(offsets - self.step) < 1e-9 * self.step  # of the step after
+        counts, offsets = counts + near, np.where(near | (np.abs(offsets) < 1e-9 * self.step), 0.0, offsets)
+        return replace(self, at=tuple(zip(counts.tolist(), offsets.tolist(), strict=True)))
+
+    def due(self, after: int, upto: int) -> list[tuple[int, float]]:
+        """Samples at times, of steps after one and up to another."""
+        if self.at is None:
+            return []
+        return [(n, offset) for n, offset in self.at[bisect(self.at, (after, math.inf)) :] if n <= upto]
 
     def next(self, done: int, budget: int, capacity: int) -> tuple[int, int]:
         """Samples and steps between them for the next call."""
+        if self.at is not None:
+            i = bisect(self.at, (done, math.inf))
+            return 1, min(budget, (self.at[i][0] if i < len(self.at) else self.total) - done)
         to_next = min(self.every - done % self.every, self.total - done)
         if to_next < self.every or budget < self.every:
             return 1, min(budget, to_next)

@@ -10,7 +10,7 @@ import numpy as np
 import psutil
 
 from polhode.model.checks import InputError
-from polhode.simulation.loop import Block, capacity_for, numbers_in
+from polhode.simulation.loop import capacity_for, numbers_in
 from polhode.simulation.plan import Plan
 
 _FEW = 2**17  # numbers in all samples that no machine is too small for
@@ -22,11 +22,11 @@ def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
 
 
 class Samples:
-    """Those so far."""
+    """Those so far. The first `count` of the arrays count."""
 
-    def __init__(self, plan: Plan, state: Any, later: Callable[[], int]) -> None:
+    def __init__(self, plan: Plan, state: Any, later: Callable[[], int], before: int = 0) -> None:
         self.plan = plan
-        room, numbers = plan.room, numbers_in(state)
+        room, numbers = plan.room - (before // plan.every if plan.at is None else 0), numbers_in(state)
         size = bytes_needed(plan, numbers, later()) if room * numbers > _FEW else 0
         if size > 2**28 and size > (memory := psutil.virtual_memory().available):
             raise InputError(
@@ -35,23 +35,32 @@ class Samples:
             )
         self.states = jax.tree.map(lambda x: np.empty((room, *np.shape(x))), state)
         self.counts = np.empty(room, int)
+        self.offsets = np.zeros(room)
         self.count = 0
 
-    def take(self, block: Block, before: int, taken: int, stride: int) -> int:
-        """The samples of a block put behind those that count."""
-        if (before + stride) % self.plan.every:
+    def take(self, counts: np.ndarray, states: Any) -> int:
+        """How many count with those of these states, after so many steps each, that are saved."""
+        keep = counts % self.plan.every == 0
+        if self.plan.at is not None or not keep.any():
             return self.count
-        whole_samples = taken // stride
-        rows = jax.tree.map(lambda x: np.asarray(x)[:whole_samples], block.samples)
-        return self.put(before + stride * np.arange(1, whole_samples + 1), rows)
+        rows = slice(0, len(counts)) if keep.all() else np.flatnonzero(keep)
+        return self.put(counts[keep], jax.tree.map(lambda x: np.asarray(x)[rows], states))
 
-    def put(self, counts: np.ndarray, rows: Any) -> int:
+    def add(self, count: int, offset: float, state: Any) -> None:
+        """One."""
+        self.count = self.put(np.array([count]), jax.tree.map(lambda x: np.asarray(x)[None], state), offset)
+
+    def put(self, counts: np.ndarray, rows: Any, offset: float = 0.0) -> int:
         """How many samples count with these."""
         end = self.count + len(counts)
         self.counts[self.count : end] = counts
+        self.offsets[self.count : end] = offset
         for place, new in zip(jax.tree.leaves(self.states), jax.tree.leaves(rows), strict=True):
             place[self.count : end] = new
         return end
 
-    def kept(self) -> tuple[np.ndarray, Any]:
-        return self.counts[: self.count], jax.tree.map(lambda x: x[: self.count], self.states)
+    def kept(self) -> tuple[np.ndarray, Any, np.ndarray | None]:
+        """Counts, states and offsets."""
+        offsets = self.offsets[: self.count]
+        states = jax.tree.map(lambda x: x[: self.count], self.states)
+        return self.counts[: self.count], states, offsets if offsets.any() else None

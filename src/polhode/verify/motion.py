@@ -11,7 +11,7 @@ from polhode.model.functions import as_arrays
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.results.run import Run
-from polhode.simulation import Interrupted, Plan, Progress, Rungs, integrate
+from polhode.simulation import Checkpoint, Interrupted, Plan, Progress, Rungs, integrate
 
 _BLOCK = 512  # steps before the first look at the clock
 
@@ -36,7 +36,7 @@ class Motion:
             trajectory = integrate(
                 self.method,
                 self._now,
-                self.start if start is None else as_arrays(start),
+                Checkpoint(self.start if start is None else as_arrays(start)),
                 Plan(step, steps, every),
                 t0=t0,
                 first_block=_BLOCK,

@@ -1,0 +1,168 @@
+"""A run from its start, or from where another stands, to its judgement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode._notices import warn
+from polhode._programs import unchanged
+from polhode._signals import Signals
+from polhode.model.checks import InputError, numbers
+from polhode.model.functions import as_arrays
+from polhode.model.halving import Halving
+from polhode.model.method import Method
+from polhode.model.problem import Problem
+from polhode.results.ended import words
+from polhode.results.rerun import recipe_of
+from polhode.results.run import Run
+from polhode.results.sending import Lost
+from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
+from polhode.simulation.driver import FIRST_BLOCK
+
+_FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
+# Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
+# these steps without it. Of one body both take as long.
+_BRIEFLY, _SMALL = 512, 64
+_AT_A_TIME = 4096  # samples
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Where a run begins: a run of no steps yet, or one that goes on; and where its method stands."""
+
+    run: Run
+    begin: Checkpoint
+
+    @property
+    def axes(self) -> Any:
+        """The system, if its own axes are not those in which steps are taken."""
+        return None if getattr(self.run.now, "axes", None) is None else self.run.now
+
+    @property
+    def stepped(self) -> Any:
+        return self.run.now if self.axes is None else self.run.now.principal
+
+
+def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
+    system, t0 = problem.system, float(problem.t0)
+    with bar.waiting(lambda: "preparing the start"), unchanged():
+        now, state = system.begun(problem.start, t0)
+    method.check(now)
+    now.look(state, t0)
+    leg = Leg(Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every), Checkpoint(state))
+    begun = as_arrays(method.begin(leg.stepped, state if leg.axes is None else leg.axes.to_principal(state)))
+    start = _nothing(begun if leg.axes is None else leg.axes.from_principal(begun))
+    run = replace(leg.run, trajectory=start)
+    if system.kind == "system":  # of one body `look` has seen them
+        for name in run.judged:
+            numbers(f"the {words(name)} at the start", run[name][0])
+    return Leg(run, Checkpoint(begun))
+
+
+def next_leg(run: Run, method: Any, step: Any) -> Leg:
+    """From the end of a run."""
+    if isinstance(run.system, Lost) or isinstance(run.now, Lost):
+        raise InputError("this run was sent from another process without its system; go on where it was made")
+    if method is not None and method != run.method:
+        raise InputError(f"this run was made with {run.method.name}; it goes on with that, got {method.name}")
+    if step is not None and step != run.step:
+        raise InputError(f"this run was made with steps of {run.step!r} s; it goes on with those, got {step!r}")
+    if run.trajectory.end is None or run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
+        raise InputError(
+            f"this run cannot go on from step {run.steps}, t = {run.t[-1]:g}: {run.trajectory.status.value}. Start "
+            "again with a smaller step or another method"
+        )
+    return Leg(run, run.trajectory.end)
+
+
+def moved(
+    leg: Leg,
+    plan: Plan,
+    bar: Progress,
+    signals: Signals,
+    recipe: dict[str, Any] | None,
+    on_sample: Callable[[Run], Any] | None = None,
+) -> Run:
+    """To the end of the plan."""
+    run, axes = leg.run, leg.axes
+
+    def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
+        counts, offsets, states = new
+        states = jax.tree.map(np.array, states)
+        if axes is not None:
+            _turn_in_place(axes, states)
+        block = replace(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
+        return on_sample(replace(run, trajectory=block)) if on_sample else None
+
+    trajectory = integrate(
+        run.method,
+        leg.stepped,
+        leg.begin,
+        plan,
+        t0=run.t0,
+        later=partial(later, run),
+        first_block=_FIRST_BLOCKS[run.system.kind],
+        briefly=_briefly(leg.stepped),
+        progress=bar,
+        signals=signals,
+        on_samples=None if on_sample is None else show,
+    )
+    if axes is not None:
+        _turn_in_place(axes, trajectory.states)
+    if leg.begin.done:
+        trajectory = run.trajectory.then(trajectory, run.every)
+    run = replace(run, trajectory=trajectory, recipe=recipe, every=plan.every if plan.at is None else 0).judge()
+    if run.halvings and not isinstance(run.method, Halving):
+        warn(
+            f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
+            "a step hardly resolves the motion: take a smaller one"
+        )
+    return run
+
+
+def recipe_for(problem: Problem, method: Method, plan: Plan, path: str | None) -> dict[str, Any] | None:
+    """Enough to make the run again; None for what was made in Python."""
+    return None if problem.content is None else recipe_of(problem.content, method, plan, path)
+
+
+def _briefly(system: Any) -> int:
+    """A number that depends on the size of the system alone: a step takes time like the cube of its unknowns."""
+    if system.kind != "system":
+        return 0
+    unknowns = 6 * system.size + system.rows + len(system.holonomic_rows)
+    return int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
+
+
+def _nothing(state: Any) -> Trajectory:
+    """The start alone."""
+    states = jax.tree.map(lambda x: np.asarray(x)[None], state)
+    return Trajectory(np.zeros(1, int), states, Status.OK, 0.0, 0.0, 0.0)
+
+
+def later(run: Run) -> int:
+    """Numbers a sample takes in a dataset, on the way to it and into a file: its quantities, but for those that are
+    arrays of its states, and more than half as much again where they are made of others; measured 1.4 to 1.8."""
+    states, total = jax.tree.leaves(run.state), 0
+    for q in run.quantities.values():
+        if q.whole or q.made_of or q.name in run.judged:
+            values = run[q.name]
+            total += 0 if any(np.may_share_memory(values, x) for x in states) else values[0].size
+        else:
+            total += math.prod(len(run.known.labels.get(d, "xyz")) for d in q.dims)
+    return int(1.7 * total)
+
+
+def _turn_in_place(system: Any, states: Any) -> None:
+    """Samples in principal axes into the user's body frame, some at a time: a copy of all would double the memory."""
+    count = len(jax.tree.leaves(states)[0])
+    for first in range(0, count, _AT_A_TIME):
+        rows = jax.tree.map(lambda x: x[first : first + _AT_A_TIME], states)  # noqa: B023
+        for place, new in zip(jax.tree.leaves(rows), jax.tree.leaves(system.from_principal(rows)), strict=True):
+            place[...] = new

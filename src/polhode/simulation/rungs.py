@@ -1,0 +1,68 @@
+"""`Rungs`: which compiled program takes which steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.simulation.loop import Block, run_block, run_block_briefly
+
+_CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
+
+
+class Rungs:
+    """The programs of a method's rungs. A step that one does not solve, and those after it, up to a number that does
+    not depend on how fast the machine is, are taken by the next; then the first goes on. Rungs above the first, and
+    the first `briefly` steps, are compiled soon; all others well."""
+
+    def __init__(self, method: Any, system: Any, state: Any, briefly: int = 0) -> None:
+        self._rungs, self._briefly = method.rungs, briefly
+        self._like = (system, state, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1))
+        self._programs: dict[tuple[int, bool], Any] = {}
+        self._rung, self._until = 0, 0
+
+    @property
+    def stands(self) -> tuple[int, int]:
+        """The rung of now, and the step up to which it goes on."""
+        return self._rung, self._until
+
+    def afresh(self, rung: int = 0, until: int = 0) -> Rungs:
+        """From the first rung on, or from where another stood, with the programs there are."""
+        self._rung, self._until = rung, until
+        return self
+
+    def shortened(self, system: Any, state: Any, done: int, t: float, h: float) -> Block:
+        """One step of another length from `state` at t, after `done` of the others."""
+        return self.program(done)(system, state, np.int64(0), t, h, np.int64(1), np.int64(1))
+
+    def _at(self, done: int) -> int:
+        if done >= self._until:
+            self._rung = 0
+        return self._rung
+
+    def program(self, done: int) -> Any:
+        rung = self._at(done)
+        soon = rung > 0 or done < self._briefly
+        if (rung, soon) not in self._programs:  # users' functions stay as they were, to the end of the run
+            made = run_block_briefly if soon else run_block
+            self._programs[rung, soon] = made.prepared(self._rungs[rung], *self._like)
+        return self._programs[rung, soon]
+
+    def is_new(self, done: int) -> bool:
+        """Whether the program of now was not called yet in this run."""
+        rung = self._at(done)
+        return (rung, rung > 0 or done < self._briefly) not in self._programs
+
+    def steps(self, done: int, budget: int) -> int:
+        """How many the program of now may take."""
+        if self._at(done):
+            return min(budget, self._until - done)
+        return min(budget, self._briefly - done) if done < self._briefly else budget
+
+    def climbs(self, done: int) -> bool:
+        """Whether there is a rung above the one that failed; if so it takes over."""
+        if self._at(done) + 1 == len(self._rungs):
+            return False
+        self._rung, self._until = self._rung + 1, done + _CAREFUL
+        return True

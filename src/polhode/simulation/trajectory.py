@@ -1,0 +1,85 @@
+"""What a run leaves: its states, how it went, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode.simulation.status import Status
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run stands: all that it takes to go on as if it had never stopped."""
+
+    state: Any  # whole, in the axes in which steps are taken
+    done: int = 0  # steps
+    offset: float = 0.0  # s after the last of them, where an event stopped it
+    rung: int = 0  # of the method, up to step `careful`
+    careful: int = 0
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event: its name, when (s), and the state at that time, before its action."""
+
+    name: str
+    t: float
+    state: Any = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """States of a run, and how it went."""
+
+    steps: np.ndarray  # step counts of the samples; t = t0 + steps * step + offsets
+    states: Any  # samples in front
+    status: Status
+    seconds: float
+    iterations: float  # a step, on average
+    worst: float  # largest relative error left in a solved step
+    renewals: int = 0
+    halvings: int = 0
+    failure: dict[str, Any] = field(default_factory=dict)
+    offsets: np.ndarray | None = None  # s, of samples between steps
+    end: Checkpoint | None = None
+    events: tuple[Happened, ...] = ()
+
+    def cut(self, count: int, status: Status, failure: dict[str, Any]) -> Trajectory:
+        """The first so many samples."""
+        states = jax.tree.map(lambda x: x[:count], self.states)
+        offsets = None if self.offsets is None else self.offsets[:count]
+        return replace(
+            self, steps=self.steps[:count], states=states, status=status, failure=failure, offsets=offsets, end=None
+        )
+
+    def then(self, more: Trajectory, every: int) -> Trajectory:
+        """This one, with a sample after every so many steps, or (0) at times of its own, and what came after it, as
+        one: without a sample that was saved for being the last."""
+        last = every > 0 and (self.steps[-1] % every != 0 or self._ends_between)
+        kept = slice(0, len(self.steps) - last)
+        before, after = (0 if x.end is None else x.end.done for x in (self, more))
+        taken = max(after - before, 0)
+        offsets = None
+        if self.offsets is not None or more.offsets is not None:
+            both = [np.zeros(len(x.steps)) if x.offsets is None else x.offsets for x in (self, more)]
+            offsets = np.concatenate([both[0][kept], both[1]])
+        return replace(
+            more,
+            steps=np.concatenate([self.steps[kept], more.steps]),
+            states=jax.tree.map(lambda a, b: np.concatenate([a[kept], b]), self.states, more.states),
+            seconds=self.seconds + more.seconds,
+            iterations=(self.iterations * before + more.iterations * taken) / max(before + taken, 1),
+            worst=max(self.worst, more.worst),
+            renewals=self.renewals + more.renewals,
+            halvings=self.halvings + more.halvings,
+            offsets=offsets,
+            events=self.events + more.events,
+        )
+
+    @property
+    def _ends_between(self) -> bool:
+        return self.offsets is not None and bool(self.offsets[-1])
