@@ -42,7 +42,11 @@ def of_list(R: Any) -> Any:
     return sum(c * R[2, i] for i, c in enumerate(listed))
 
 
-@pytest.mark.parametrize("fn", [of_global, of_function, of_inner, partial(of_function), jax.jit(of_global)], ids=str)
+@pytest.mark.parametrize(
+    "fn",
+    [of_global, of_function, of_inner, partial(of_function), jax.jit(of_global)],
+    ids=["global", "function", "inner", "partial", "jit"],  # an address in a name differs from worker to worker
+)
 def test_a_global_that_changed(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     before = fingerprint(fn)
     assert before is not None
