@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
-import polhode.results.run as results
+import polhode.results.parts as results
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.rotation.formulas import PotentialFormula

@@ -48,7 +48,7 @@ def test_saves_every_so_many_steps_and_the_last(every: int, counts: Any) -> None
 def test_how_a_run_is_cut_into_blocks_changes_no_bit(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=100_000, every=every)
     monkeypatch.setitem(running._FIRST_BLOCKS, "rotation", 333)
-    monkeypatch.setattr("polhode.simulation.driver._BLOCK_SECONDS", 1e-3)
+    monkeypatch.setattr("polhode.simulation.walk._BLOCK_SECONDS", 1e-3)
     pieces = ph.simulate(TOP, GRAVITY, START, step=1e-3, steps=100_000, every=every)
     np.testing.assert_array_equal(whole.trajectory.steps, pieces.trajectory.steps)
     np.testing.assert_array_equal(whole.state.attitude.array, pieces.state.attitude.array)

@@ -37,6 +37,7 @@ _HOME = {
     "Problem": "model.problem",
     "problem": "problems",
     "simulate": "api",
+    "Event": "simulation.events",
     "flow": "simulation.flow",
     "StepError": "simulation",
     "Interrupted": "simulation",
@@ -49,7 +50,7 @@ _HOME = {
     "exact": "methods",
 }
 _MODULES = (
-    *("algebra", "drawing", "methods", "model", "multibody", "papers"),
+    *("algebra", "drawing", "events", "methods", "model", "multibody", "papers"),
     *("problems", "results", "rotation", "solve", "verify"),
 )  # fmt: skip
 __all__ = ["__version__", *_HOME, *_MODULES]

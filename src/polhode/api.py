@@ -17,11 +17,12 @@ from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
 from polhode.results.ended import interrupted_by, why_failed
-from polhode.results.rerun import going_on
+from polhode.results.rerun import going_on, without_events
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation, Start
 from polhode.running import first_leg, moved, next_leg, recipe_for
 from polhode.simulation import Interrupted, Plan, Progress, Status, StepError
+from polhode.simulation.events import Event
 
 
 def simulate(
@@ -37,6 +38,7 @@ def simulate(
     every: int | None = None,
     every_seconds: float | None = None,
     times: Sequence[float] | None = None,
+    events: Event | Sequence[Event] | None = None,
     on_sample: Callable[[Run], Any] | None = None,
     progress: bool | None = None,
     method_path: str | None = None,
@@ -58,6 +60,7 @@ def simulate(
     every_seconds  or so often
     times     or at these times alone (s): those between steps by a shortened step from the one before, which changes
               nothing of the steps
+    events    ph.Event(fn, ...), or several: where a number passes through zero; `run.events` tells when
     on_sample is called with a Run of the new samples after each block of steps, to show or to send them; the run stops
               where it returns True
     progress  show a bar when it takes long: True, False, or None for "on a terminal"
@@ -90,7 +93,7 @@ def simulate(
             plan = _plan(what.step, until, steps, what.t0, {**saving, "every": every or what.every or 1})
             if plan.total <= leg.begin.done or (plan.at and plan.at[0] <= (leg.begin.done, 0.0)):
                 raise InputError(f"the run stands at t = {what.t[-1]:g} already; go on to a later time")
-            run = _go_on(what, leg, plan, progress, signals, on_sample)
+            run = _go_on(what, leg, plan, progress, signals, on_sample, events)
         else:
             problem = problem_from(what, load, start)
             problem = problem if t0 is None else replace(problem, t0=t0)
@@ -100,7 +103,8 @@ def simulate(
                 raise InputError("step is missing: give the length of a step (s), simulate(..., step=0.01)")
             if steps is None and until is None:
                 until = problem.until if times is None else _last(times)
-            run = _begin(problem, method, step, until, steps, saving, progress, method_path, signals, on_sample)
+            plan = _plan(step, until, steps, problem.t0, saving)
+            run = _begin(problem, method, plan, progress, method_path, signals, on_sample, events)
     status = run.trajectory.status
     failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
     if signals.came is not None:
@@ -115,25 +119,24 @@ def simulate(
 def _begin(
     problem: Problem,
     method: Any,
-    step: float,
-    until: Any,
-    steps: Any,
-    saving: dict[str, Any],
+    plan: Plan,
     progress: bool | None,
     path: str | None,
     signals: Signals,
     on_sample: Any,
+    events: Any,
 ) -> Run:
     chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
-    plan = _plan(step, until, steps, problem.t0, saving)
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
     leg = first_leg(problem, chosen, plan, bar)
-    return moved(leg, plan, bar, signals, recipe_for(problem, chosen, plan, path), on_sample)
+    recipe = without_events(recipe_for(problem, chosen, plan, path), events)
+    return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events)
 
 
-def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any) -> Run:
+def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any, events: Any) -> Run:
     bar = Progress(plan.total, f"{run.method.name}  h = {plan.step:g}", progress)
-    return moved(leg, plan, bar, signals, going_on(run.recipe, plan), on_sample)
+    recipe = without_events(going_on(run.recipe, plan), events)
+    return moved(leg, plan, bar, signals, recipe, on_sample, events)
 
 
 def _last(times: Any) -> Any:

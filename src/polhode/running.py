@@ -20,11 +20,14 @@ from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.results.ended import words
+from polhode.results.parts import after_change
 from polhode.results.rerun import recipe_of
 from polhode.results.run import Run
 from polhode.results.sending import Lost
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.driver import FIRST_BLOCK
+from polhode.simulation.events import Watch
+from polhode.watching import Change, watch_of
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
 # Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
@@ -39,15 +42,25 @@ class Leg:
 
     run: Run
     begin: Checkpoint
+    now: Any  # the system, with users' functions as they are; that of the run, unless an event changed it
 
     @property
     def axes(self) -> Any:
         """The system, if its own axes are not those in which steps are taken."""
-        return None if getattr(self.run.now, "axes", None) is None else self.run.now
+        return None if getattr(self.now, "axes", None) is None else self.now
 
     @property
     def stepped(self) -> Any:
-        return self.run.now if self.axes is None else self.run.now.principal
+        return self.now if self.axes is None else self.now.principal
+
+    def seen(self, state: Any) -> Any:
+        """A state in which a step was taken, in the user's axes."""
+        return state if self.axes is None else self.axes.from_principal(state)
+
+    def begun(self, state: Any) -> Any:
+        """A state in the user's axes as one from which the method takes a step."""
+        state = state if self.axes is None else self.axes.to_principal(state)
+        return as_arrays(self.run.method.begin(self.stepped, state))
 
 
 def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
@@ -56,14 +69,13 @@ def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Le
         now, state = system.begun(problem.start, t0)
     method.check(now)
     now.look(state, t0)
-    leg = Leg(Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every), Checkpoint(state))
-    begun = as_arrays(method.begin(leg.stepped, state if leg.axes is None else leg.axes.to_principal(state)))
-    start = _nothing(begun if leg.axes is None else leg.axes.from_principal(begun))
-    run = replace(leg.run, trajectory=start)
+    leg = Leg(Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every), Checkpoint(state), now)
+    begun = leg.begun(state)
+    run = replace(leg.run, trajectory=_nothing(leg.seen(begun)))
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
-    return Leg(run, Checkpoint(begun))
+    return Leg(run, Checkpoint(begun), now)
 
 
 def next_leg(run: Run, method: Any, step: Any) -> Leg:
@@ -79,7 +91,15 @@ def next_leg(run: Run, method: Any, step: Any) -> Leg:
             f"this run cannot go on from step {run.steps}, t = {run.t[-1]:g}: {run.trajectory.status.value}. Start "
             "again with a smaller step or another method"
         )
-    return Leg(run, run.trajectory.end)
+    return Leg(run, run.trajectory.end, run.changes[-1][1] if run.changes else run.now)
+
+
+def _changed(run: Run, change: Change) -> Leg:
+    """From where an event made another system of it."""
+    end = run.trajectory.end
+    leg = Leg(run, Checkpoint(change.state, end.done, end.offset), change.now)  # type: ignore[union-attr]
+    run.method.check(change.now)
+    return replace(leg, begin=replace(leg.begin, state=leg.begun(change.state)))
 
 
 def moved(
@@ -89,8 +109,28 @@ def moved(
     signals: Signals,
     recipe: dict[str, Any] | None,
     on_sample: Callable[[Run], Any] | None = None,
+    events: Any = None,
 ) -> Run:
     """To the end of the plan."""
+    watch = watch_of(events, leg)
+    run = _moved(leg, plan, bar, signals, on_sample, watch)
+    while (change := run.trajectory.change) is not None:
+        leg = _changed(run, change)
+        watch = watch_of(events, leg, watch)
+        run = _moved(leg, plan, bar, signals, on_sample, watch)
+    run = replace(run, recipe=recipe, every=plan.every if plan.at is None else 0).judge()
+    if run.halvings and not isinstance(run.method, Halving):
+        warn(
+            f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
+            "a step hardly resolves the motion: take a smaller one"
+        )
+    return run
+
+
+def _moved(
+    leg: Leg, plan: Plan, bar: Progress, signals: Signals, on_sample: Callable[[Run], Any] | None, watch: Watch | None
+) -> Run:
+    """The same as far as the system of the leg goes."""
     run, axes = leg.run, leg.axes
 
     def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
@@ -99,7 +139,10 @@ def moved(
         if axes is not None:
             _turn_in_place(axes, states)
         block = replace(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
-        return on_sample(replace(run, trajectory=block)) if on_sample else None
+        if leg.now is not run.now:
+            block = replace(block, states=run.now.matched(states, leg.now))
+        changes = ((0, leg.now),) if leg.now is not run.now else ()
+        return on_sample(replace(run, trajectory=block, changes=changes)) if on_sample else None
 
     trajectory = integrate(
         run.method,
@@ -113,18 +156,15 @@ def moved(
         progress=bar,
         signals=signals,
         on_samples=None if on_sample is None else show,
+        watch=watch,
     )
     if axes is not None:
         _turn_in_place(axes, trajectory.states)
-    if leg.begin.done:
+    if leg.now is not run.now:
+        return after_change(run, trajectory, leg.now)
+    if leg.begin.done or leg.begin.offset:
         trajectory = run.trajectory.then(trajectory, run.every)
-    run = replace(run, trajectory=trajectory, recipe=recipe, every=plan.every if plan.at is None else 0).judge()
-    if run.halvings and not isinstance(run.method, Halving):
-        warn(
-            f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
-            "a step hardly resolves the motion: take a smaller one"
-        )
-    return run
+    return replace(run, trajectory=trajectory)
 
 
 def recipe_for(problem: Problem, method: Method, plan: Plan, path: str | None) -> dict[str, Any] | None:

@@ -28,6 +28,7 @@ from polhode.simulation import Interrupted, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
 ANIMATION = ".html"
+_EVENTS = 10  # that are told
 
 
 def run_command(
@@ -81,6 +82,8 @@ def run_command(
         print_json([run.summary() for run in runs])
     else:
         _show(job, runs)
+        for run in runs:
+            _tell_events(run)
         for path in (*saved, *([plot] if plot else [])):
             print(f"Written: {path}")
     for message in errors:
@@ -197,6 +200,14 @@ def _show(job: Job, runs: list[Any]) -> None:
     if not twistless:
         of_what = "of the energy, of the spatial momentum as a vector and of its vertical component"
     say(f"Drifts are the largest relative deviation over the saved samples: {of_what}. {dashes(rows)}{SECONDS}")
+
+
+def _tell_events(run: Run) -> None:
+    """The first few, and how many there were."""
+    for event in run.events[:_EVENTS]:
+        say(f"{run.method.name}: {event.name} at t = {event.t:.12g}")
+    if len(run.events) > _EVENTS:
+        say(f"{run.method.name}: {len(run.events)} events in all, the last at t = {run.events[-1].t:.12g}")
 
 
 def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:

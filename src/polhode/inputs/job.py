@@ -12,6 +12,7 @@ import numpy as np
 
 from polhode.algebra import exp
 from polhode.api import simulate
+from polhode.inputs.events import events_of
 from polhode.inputs.saved import SavedMethod, read_recipe
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
 from polhode.model import InputError
@@ -112,6 +113,7 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
     if extra:
         raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
     problem = problem_of(file.problem).problem(**{**(file.parameters or {}), **settings})
+    problem = replace(problem, events=events_of(file.event, problem.system), content=_with_events(problem, data))
     run = file.run
     return Job(
         problem.name,
@@ -133,15 +135,20 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Job:
         raise InputError(f"{source}: [run] needs until (seconds) or steps (how many)")
     content = {k: v for k, v in data.items() if k != "run"}
     system = Rotation(_body(file.body), _load(file.load))
+    events = events_of(file.event, system)
     return Job(
         Path(source).stem,
-        Problem(system, _start(file.start), name=Path(source).stem, content=content),
+        Problem(system, _start(file.start), name=Path(source).stem, content=content, events=events),
         _tuple(run.method),
         () if run.step is None else _tuple(run.step),
         run.until,
         run.steps,
         run.every,
     )
+
+
+def _with_events(problem: Problem, data: dict[str, Any]) -> dict[str, Any] | None:
+    return {**(problem.content or {}), **({"event": data["event"]} if data.get("event") else {})}
 
 
 def _body(table: BodyTable) -> RigidBody:

@@ -92,14 +92,25 @@ class RunTable(Table):
     every: Whole = 1
 
 
+class EventTable(Table):
+    """Where a formula passes through zero: rising (direction = 1), falling (-1) or both (0). The run stops there, or
+    with stop = 3 at the third time; with stop = false it is noted."""
+
+    when: str | Number
+    direction: Whole = 0
+    stop: bool | Whole = True
+    name: str | None = None
+
+
 class InputFile(Table):
-    """Either body, start and load; or problem and parameters. And [run]."""
+    """Either body, start and load; or problem and parameters. And [run], and [[event]] as often as wanted."""
 
     body: BodyTable | None = None
     start: StartTable | None = None
     load: LoadTable | None = None
     problem: str | None = None
     parameters: dict[str, Number | list[Number]] | None = None
+    event: list[EventTable] = []
     run: RunTable = RunTable()
 
 
@@ -171,7 +182,8 @@ def _keys(location: tuple[int | str, ...]) -> list[str]:
     for part in location:
         if _table(keys) is None and keys != ["parameters"]:
             break
-        keys.append(str(part))
+        if not (keys == ["event"] and isinstance(part, int)):  # there are several
+            keys.append(str(part))
     return keys
 
 

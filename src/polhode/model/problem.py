@@ -20,6 +20,7 @@ class Problem:
     step: float | None = field(default=None, kw_only=True)
     until: float | None = field(default=None, kw_only=True)
     content: dict[str, Any] | None = field(default=None, kw_only=True)
+    events: tuple[Any, ...] = field(default=(), kw_only=True)  # ph.Event(...), where a run is given no others
 
     @property
     def kind(self) -> str:

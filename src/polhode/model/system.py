@@ -26,6 +26,18 @@ class System(Protocol):
         """The system as it is now, with users' functions traced and numbers as arrays; and a state of it, made of what
         a user says of the start at t0, and checked. Both in the user's axes."""
 
+    def watched(self, fn: Any) -> Any:
+        """A user's function of an event as it is now, a pytree with `value(system, state, t)`."""
+
+    def acted(self, state: Any, t: float) -> Any:
+        """A state that a user's action returned, made one that a run can go on from, without what a method adds."""
+
+    def differs(self, other: Any) -> str | None:
+        """In words, why a run of this system cannot go on with another; None if it can."""
+
+    def matched(self, states: Any, of: Any) -> Any:
+        """States `of` a system that it can go on with, or that went on with it, as states of this one."""
+
     def fits(self, method: Any) -> None:
         """An InputError if the method, one of its kind, cannot move it."""
 

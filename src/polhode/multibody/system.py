@@ -41,15 +41,15 @@ from polhode.multibody.describe.watched import (
 )
 from polhode.multibody.judgement import conserved_in, why_it_failed
 from polhode.multibody.quantities import OF_SYSTEMS, observed
+from polhode.multibody.released import difference, made_of, matched, released
 from polhode.multibody.rows.floating import acts_within, anchors, turning_with_a
 from polhode.multibody.rows.gathered import gathered
 from polhode.multibody.rows.group import Group
-from polhode.multibody.rows.rank import dependent, weighted
-from polhode.multibody.rows.row_blocks import matrix_of
 from polhode.multibody.start.consistent import consistent_start
-from polhode.multibody.start.moment import moment
+from polhode.multibody.start.dependent_rows import redundant_rows
 from polhode.multibody.start.nearness import is_round_off, too_far
 from polhode.multibody.start.traced_start import traced_start
+from polhode.multibody.watching import watched_number
 
 TOLERANCE = 1e-8  # of constraints that follow from others
 
@@ -106,6 +106,7 @@ class System:
         tied = [f.bodies for f in compress(applied, within)]
         bound = [c.bind(named) for c in each_of("constraints", constraints, Constraint)]
         held = [anchors(c, start[[list(named).index(b) for b in c.bodies]]) for c in bound]
+        given = (bound, held, tied)
         bound = turning_with_a(bound, held, tied, tuple(named))
         labels, holonomic, groups = gathered(bound, held, tuple(named))
         check_mapping("observable", observables)
@@ -133,8 +134,9 @@ class System:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_given", given)
         object.__setattr__(self, "_constraints", tuple(bound))
-        object.__setattr__(self, "redundant", _redundant(self.bare()))
+        object.__setattr__(self, "redundant", redundant_rows(self.bare()))
 
     def bare(self, *, observed: bool = False) -> System:
         """Without what the motion does not depend on, so that a change of shapes, or, unless they are
@@ -155,7 +157,7 @@ class System:
         )
         if all(same_everywhere(g) for g in self.groups) or is_traced(bare):
             return bare
-        return bare.replaced(redundant=_redundant(bare))  # of rows as they are now
+        return bare.replaced(redundant=redundant_rows(bare))  # of rows as they are now
 
     def replaced(self, **changes: Any) -> System:
         """With other values of these fields, unchecked: for derivatives, `system.replaced(masses=masses)`."""
@@ -178,7 +180,6 @@ class System:
 
     @property
     def rows(self) -> int:
-        """Number of constraint rows."""
         return len(self.row_names)
 
     @property
@@ -206,7 +207,7 @@ class System:
 
     def begun(self, start: Any, t0: Any = 0.0) -> tuple[System, State]:
         """From the start its bodies give, which may be a little off its constraints, unless another is given."""
-        system = self if start is None else self.replaced(start=start)
+        system = self if start is None else self.replaced(start=self.matched(start, self))
         with nullcontext() if is_traced(system) else jax.ensure_compile_time_eval():
             bare = system.bare()
         if is_traced((bare, t0)):  # what its functions close over, too
@@ -218,7 +219,7 @@ class System:
                 if (why := too_far(system, correction)) is not None:
                     raise InputError(why)
                 warn(f"the start was made consistent with its constraints: {correction}")
-            return as_arrays(system.bare(observed=True)), as_arrays(state)
+            return made_of(system, as_arrays(system.bare(observed=True))), as_arrays(state)
 
     def fits(self, method: Any) -> None: ...
 
@@ -240,10 +241,10 @@ class System:
     def why_failed(self, state: State, t: float, h: float) -> str | None:
         return why_it_failed(self, state, h)
 
+    watched = watched_number
 
-def _redundant(system: System) -> tuple[int, ...]:
-    """Rows that follow from those before them, where the bodies start."""
-    if not system.groups:
-        return ()
-    A = matrix_of(system, moment(system, as_arrays(system.start), np.zeros(())).A)
-    return tuple(dependent(weighted(A, system.masses, system.inertias), system.tolerance))
+    def acted(self, state: State, t: float) -> State:
+        """With velocities that go with its constraints: those answer an impulse by theirs."""
+        return as_arrays(consistent_start(self.replaced(start=self.matched(state, self)), t)[0])
+
+    differs, matched, released = difference, matched, released

@@ -31,6 +31,10 @@ def dataset_of(run: Any) -> Any:
         "step_count": ("t", run.trajectory.steps, {"units": "1", "long_name": "steps taken"}),
         **{name: (name, np.array(list(values), dtype=str)) for name, values in labels.items()},
     }
+    if run.events:
+        times = np.array([event.t for event in run.events])
+        variables["event_time"] = (("event",), times, {"units": "s", "long_name": "when events happened"})
+        coords["event"] = ("event", np.array([event.name for event in run.events], dtype=str))
     return xarray.Dataset(variables, coords, _attributes(run))
 
 

@@ -34,14 +34,18 @@ def words(name: str) -> str:
 def _where_not_finite(run: Any, failure: dict[str, Any]) -> str:
     """Steps that were solved, through where energy or residuals have no value."""
     what, members = words(failure["what"]), failure["members"]
-    where = f"the {what} is {failure['value']} at t = {failure['t']:.6g} (step {failure['step']}"
+    if failure.get("why"):
+        return f"{run.method.name}: {what} at t = {failure['t']:.9g}: {failure['why']}; the samples before are kept"
+    where = f"{what} is {failure['value']} at t = {failure['t']:.6g} (step {failure['step']}"
+    where = where if what.startswith("event") else f"the {where}"
     where += f"; members {members} of the batch)" if members else ")"
     advice = {
         "kinetic energy": "the motion grew beyond all numbers; try a smaller step, or look at the load near there",
         "potential energy": "the steps were solved, so the forces have a value there and the energy has none: look at "
         "the potential where the motion comes to (the log or sqrt of a negative number, a division by 0)",
     }
-    why = advice.get(what, "look at the functions of the constraints where the motion comes to")
+    otherwise = "look at the functions of the constraints where the motion comes to"
+    why = advice.get(what, "look at its function where the motion comes to" if what.startswith("event") else otherwise)
     return f"{run.method.name}: {where}; the samples up to t = {run.t[-1]:.6g} are kept. {why[0].upper()}{why[1:]}"
 
 

@@ -30,6 +30,7 @@ def write(dataset: xarray.Dataset, path: Path) -> None:
         "variables": {str(k): {"dims": v.dims, "attrs": v.attrs} for k, v in dataset.variables.items()},
         "labels": labels,
         "rows": dataset.sizes["t"],
+        "others": {str(k): v.values.tolist() for k, v in dataset.data_vars.items() if "t" not in v.dims},
     }
     columns: list[np.ndarray] = []
     for name, _, _ in _layout(header):
@@ -54,6 +55,9 @@ def read(path: Path) -> xarray.Dataset:
         name: (about["dims"], np.array(header["labels"].get(name), dtype=str), about["attrs"])
         for name, about in header["variables"].items()
     }
+    for name, values in header.get("others", {}).items():
+        dims, _, attributes = variables[name]
+        variables[name] = (dims, np.array(values, dtype=float), attributes)
     done = 0
     for name, shape, size in _layout(header):
         values = table[:, done : done + size].reshape(header["rows"], *shape)
@@ -79,7 +83,8 @@ def _header(file: TextIO) -> dict[str, Any]:
 def _layout(header: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...], int]]:
     """Each variable in the order of the columns, its shape at one moment, how many columns that is."""
     labels = header["labels"]
-    others = (name for name in header["variables"] if name not in ("t", "step_count", *labels))
+    apart = ("t", "step_count", *labels, *header.get("others", {}))
+    others = (name for name in header["variables"] if name not in apart)
     for name in ("t", "step_count", *others):
         shape = tuple(len(labels[d]) for d in header["variables"][name]["dims"][1:])
         yield name, shape, int(np.prod(shape))

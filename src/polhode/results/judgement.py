@@ -33,7 +33,15 @@ def up_to_what_has_no_value(run: Any) -> Any:
     return replace(run, trajectory=run.trajectory.cut(i, Status.NOT_FINITE, failure))
 
 
+def drift_of(values: np.ndarray, *, vector: bool) -> float:
+    start, deviation = values[0], values - values[0]
+    size = np.hypot.reduce(start, axis=-1) if vector else np.abs(start)  # `hypot`, for what overflows when squared
+    far = np.hypot.reduce(deviation, axis=-1) if vector else np.abs(deviation)
+    return float(np.max(far / np.where(size == 0, 1.0, size)))
+
+
 def energy_gone_wrong(run: Any) -> str | None:
+    """A sentence where the energy changed though nothing drives the motion."""
     energy, kinetic, potential = run["energy"], run["kinetic"], run["potential"]
     change = np.abs(energy - energy[0]).max(axis=0)
     if run.renewals or run.halvings:

@@ -53,6 +53,11 @@ def going_on(recipe: dict[str, Any] | None, plan: Any) -> dict[str, Any] | None:
     return {**recipe, "run": {**recipe["run"], "steps": plan.total}}
 
 
+def without_events(recipe: dict[str, Any] | None, events: Any) -> dict[str, Any] | None:
+    """The recipe of a run with these events."""
+    return {NOT_AGAIN: "it had events, which are Python functions"} if recipe is not None and events else recipe
+
+
 @cache
 def environment() -> dict[str, str]:
     model, features = _cpu()

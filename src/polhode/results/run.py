@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,17 @@ import numpy as np
 from polhode.algebra import Quaternion
 from polhode.model.checks import unknown
 from polhode.model.method import Method
-from polhode.model.quantity import Quantity, looked_at
+from polhode.model.quantity import Quantity
 from polhode.results.animation import animate
 from polhode.results.dataset import dataset_of
-from polhode.results.judgement import energy_gone_wrong, up_to_what_has_no_value
+from polhode.results.judgement import drift_of, energy_gone_wrong, up_to_what_has_no_value
+from polhode.results.parts import mapped, over_parts
 from polhode.results.plots import Plots
 from polhode.results.scenes import scene_of
 from polhode.results.sending import Lost, Sendable
 from polhode.results.store import save
 from polhode.results.summary import described, summary
-from polhode.simulation import Status, Trajectory
+from polhode.simulation import Happened, Status, Trajectory
 
 _JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
 _SPREAD = 256  # samples
@@ -44,7 +46,7 @@ class Run(Sendable):
     `dataset` holds them, `plot` is to look at them, `save` to keep them. Arrays have the samples first, then the
     members of a batch."""
 
-    described = ("system", "method", "now")
+    described = ("system", "method", "now", "changes")
     told = ("conserved", "_plain", "_judged", "_looked")
 
     system: Any
@@ -55,6 +57,7 @@ class Run(Sendable):
     recipe: dict[str, Any] | None = None  # enough to run it again, where that is possible
     t0: float = 0.0
     every: int = 1  # steps between samples; 0 where they are at times of their own
+    changes: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # from which sample on, and the system then
 
     @property
     def kind(self) -> str:
@@ -101,6 +104,11 @@ class Run(Sendable):
         for each part of a halved step."""
         return self.trajectory.renewals
 
+    @property
+    def events(self) -> tuple[Happened, ...]:
+        """Those that happened, in their order: `name`, `t` (s) and `state`, before its action if there was one."""
+        return self.trajectory.events
+
     # Quantities.
 
     @cached_property
@@ -132,7 +140,9 @@ class Run(Sendable):
             return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
         if q.whole and q.of is not None:
             with np.errstate(over="ignore", invalid="ignore"):  # `judge` looks at what must be finite
-                return np.asarray(q.of(self.known, self.state, self.t))
+                if not self.changes or "row" in q.dims:
+                    return np.asarray(q.of(self.known, self.state, self.t))
+                return over_parts(self, lambda *part: {name: np.asarray(q.of(*part))})[name]  # type: ignore[misc]
         return self._judged[name] if name in _JUDGED else self._looked[name]
 
     def __getattr__(self, name: str) -> Any:
@@ -148,16 +158,16 @@ class Run(Sendable):
 
     @cached_property
     def _judged(self) -> dict[str, np.ndarray]:
-        return looked_at(self._mapped(True), self.now, self.state, self.t)
+        return mapped(self, self._mapped(True))
 
     @cached_property
     def _looked(self) -> dict[str, np.ndarray]:
-        return looked_at(self._mapped(False), self.now, self.state, self.t)
+        return mapped(self, self._mapped(False))
 
     def look(self, at: Quantity | Callable[[Any, Any, Any], Any]) -> np.ndarray:
         """Anything else at every sample: a function of (system, state, t), written for one sample with jax.numpy."""
         q = at if isinstance(at, Quantity) else Quantity("looked at", at, "", "")
-        return looked_at([q], self.now, self.state, self.t)[q.name]
+        return mapped(self, [q])[q.name]
 
     @property
     def attitude(self) -> np.ndarray:
@@ -179,18 +189,15 @@ class Run(Sendable):
     @cached_property
     def conserved(self) -> tuple[str, ...]:
         """What the motion itself conserves, by name. A drift of anything else says nothing of the method."""
+        if any(event.acted for event in self.events):
+            return ()
         # Always as many samples, twice where there are fewer: one program serves all runs.
         which = np.linspace(0, len(self.t) - 1, _SPREAD).round().astype(int)
         return self.now.conserved(jax.tree.map(lambda x: x[which], self.state), self.t[which])
 
     def drift(self, values: np.ndarray) -> float:
         """Largest deviation from the start over the samples, relative to the size at the start."""
-        start = values[0]
-        vector = values.ndim > 1 + len(self.members)
-        deviation = values - start
-        size = np.hypot.reduce(start, axis=-1) if vector else np.abs(start)  # `hypot`, for what overflows when squared
-        far = np.hypot.reduce(deviation, axis=-1) if vector else np.abs(deviation)
-        return float(np.max(far / np.where(size == 0, 1.0, size)))
+        return drift_of(values, vector=values.ndim > 1 + len(self.members))
 
     # What was computed, judged.
 
@@ -199,13 +206,7 @@ class Run(Sendable):
         """Quantities that must have a value at every sample."""
         return tuple(name for name in _JUDGED if name in self.quantities)
 
-    def judge(self) -> Run:
-        """Up to the first sample in which a quantity that must have a value has none."""
-        return up_to_what_has_no_value(self)
-
-    def energy_gone_wrong(self) -> str | None:
-        """A sentence where the energy changed though nothing drives the motion."""
-        return energy_gone_wrong(self)
+    judge, energy_gone_wrong = up_to_what_has_no_value, energy_gone_wrong
 
     # Of one rotating body: what it was made of.
 
@@ -246,6 +247,4 @@ class Run(Sendable):
         return described(self)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<pre>{escape(repr(self))}</pre>{self.dataset._repr_html_()}"

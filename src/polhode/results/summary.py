@@ -30,6 +30,8 @@ def summary(run: Any) -> dict[str, Any]:
         record["bodies"] = list(run.known.names)
         record["constraints"] = {"slip": float(run["slip"].max()), "gap": float(run["gap"].max())}
         record |= {"halvings": run.halvings, "renewals": run.renewals}
+    if run.events:
+        record["events"] = [{"name": event.name, "t": event.t} for event in run.events]
     return record | {"conserved": list(run.conserved), "iterations": run.trajectory.iterations, "ok": run.ok}
 
 

@@ -19,6 +19,7 @@ from polhode.rotation.judgement import GIVEN, check_fit, conserved_in, look_at
 from polhode.rotation.loads import Free, InPrincipalAxes, Load
 from polhode.rotation.quantities import quantities_of
 from polhode.rotation.state import Start, State
+from polhode.rotation.watching import WatchedNumber
 
 
 @tree
@@ -163,6 +164,23 @@ class Rotation:
         with failures_named("the load", GIVEN):
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
         return as_arrays(now), state
+
+    def watched(self, fn: Any) -> WatchedNumber:
+        if hasattr(fn, "of_system"):
+            raise InputError("this event is one of a system of bodies, and this is one body; give a function")
+        with failures_named("an Event", GIVEN):
+            return WatchedNumber(fn).traced(())
+
+    def acted(self, state: State, t: float) -> State:
+        return as_arrays(State(state.attitude, state.momentum)).tidied()
+
+    def differs(self, other: Any) -> str | None:
+        if (self.twist_axis is None) != (other.twist_axis is None):
+            return "a body that may twist and one that may not have motions of different kinds"
+        return None
+
+    def matched(self, states: State, of: Any) -> State:
+        return State(states.attitude, states.momentum)
 
     def fits(self, method: Any) -> None:
         check_fit(self, method)

@@ -60,11 +60,16 @@ class Plan:
             return []
         return [(n, offset) for n, offset in self.at[bisect(self.at, (after, math.inf)) :] if n <= upto]
 
-    def next(self, done: int, budget: int, capacity: int) -> tuple[int, int]:
-        """Samples and steps between them for the next call."""
+    def next(self, done: int, budget: int, capacity: int, *, each: bool = False) -> tuple[int, int]:
+        """Samples and steps between them for the next call; `each`: of every step."""
+        end = self.total
         if self.at is not None:
             i = bisect(self.at, (done, math.inf))
-            return 1, min(budget, (self.at[i][0] if i < len(self.at) else self.total) - done)
+            end = self.at[i][0] if i < len(self.at) else self.total
+        if each:
+            return min(capacity, budget, end - done), 1
+        if self.at is not None:
+            return 1, min(budget, end - done)
         to_next = min(self.every - done % self.every, self.total - done)
         if to_next < self.every or budget < self.every:
             return 1, min(budget, to_next)

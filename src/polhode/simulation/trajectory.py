@@ -29,6 +29,7 @@ class Happened:
     name: str
     t: float
     state: Any = field(repr=False)
+    acted: bool = False  # whether it changed the motion
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Trajectory:
     offsets: np.ndarray | None = None  # s, of samples between steps
     end: Checkpoint | None = None
     events: tuple[Happened, ...] = ()
+    change: Any = None  # the system with which it goes on, where an event made another
 
     def cut(self, count: int, status: Status, failure: dict[str, Any]) -> Trajectory:
         """The first so many samples."""

@@ -6,16 +6,21 @@ what true ones would leave free.
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from polhode._notices import warn
 from polhode.model.checks import InputError
+from polhode.model.functions import as_arrays
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows.group import Gathered
-from polhode.multibody.rows.rank import companions, weighted
+from polhode.multibody.rows.rank import companions, dependent, weighted
+from polhode.multibody.rows.row_blocks import matrix_of
 from polhode.multibody.start.least_motion import Least, are_many, rows_at, sizes
+from polhode.multibody.start.moment import moment
 
 _NEAR = 1e-6  # rows this near to following from others are named when they disagree
 _OUT_OF_TRUE = 1e-4  # and those this near, but not within the tolerance, are warned of
@@ -92,3 +97,11 @@ def warn_of_what_nearly_follows(system: Gathered, state: State, t: float) -> Non
         "they are meant to, as those of a loop with parallel axes, make them true to more digits, or allow for it: "
         f"System(..., tolerance={2 * s[nearly[0]]:.1g}); as they are, they hold what a true loop would leave free"
     )
+
+
+def redundant_rows(system: Any) -> tuple[int, ...]:
+    """Numbers of those that follow from the ones before them, where the bodies start."""
+    if not system.groups:
+        return ()
+    A = matrix_of(system, moment(system, as_arrays(system.start), np.zeros(())).A)
+    return tuple(dependent(weighted(A, system.masses, system.inertias), system.tolerance))

@@ -26,20 +26,11 @@ def traced_start(system: Gathered, t: Any = 0.0) -> State:
     state = jax.tree.map(lambda x: jnp.asarray(x, dtype=float), system.start)
     if not system.rows:
         return state
-    per_mass, hol, n = mass_inverse(system), system.holonomic_rows, 6 * system.size
-
-    def solved(A: Any, b: Any) -> Any:
-        """λ with A M⁻¹Aᵀλ = b."""
-        S = A.reshape(-1, n) @ over_mass(per_mass, A).reshape(-1, n).T
-        size = jnp.diagonal(S)
-        d = 1.0 / jnp.sqrt(jnp.where(size > 0.0, size, 1.0))
-        S, b = S * d * d[:, None], d * b
-        x = jnp.linalg.pinv(S, rtol=_CUT, hermitian=True) @ b if system.redundant else jnp.linalg.solve(S, b)
-        return d * x
+    hol = system.holonomic_rows
 
     def moves(A: Any, b: Any) -> Any:
         """The least motion with A(motion) = b, in the metric of kinetic energy."""
-        return over_mass(per_mass, jnp.einsum("kbi,k->bi", A, solved(A, b)))
+        return over_mass(mass_inverse(system), jnp.einsum("kbi,k->bi", A, _solved(system, A, b)))
 
     for _ in range(_TIMES if len(hol) else 0):
         q = pose(state)
@@ -49,10 +40,25 @@ def traced_start(system: Gathered, t: Any = 0.0) -> State:
     A = assembly.rows(system, q, t)
     du = moves(A, assembly.psi(system, q, motion(state), t))
     state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
-    now = moment(system, state, t)
-    lam = -solved(A, jnp.einsum("kbi,bi->k", A, now.free) + now.rate)
-    if system.redundant:
-        lam = least(A, lam, extent(system, state.positions))
+    lam = multipliers_at(system, state, t)
     left = jnp.max(jnp.abs(assembly.phi(system, q, t)[hol]), initial=0.0)
     mark = jnp.where(left <= _OPEN * (1.0 + extent(system, q[0])), 1.0, jnp.nan)
     return jax.tree.map(lambda x: x * mark, replace(state, multipliers=lam))
+
+
+def _solved(system: Gathered, A: Any, b: Any) -> Any:
+    """λ with A M⁻¹Aᵀλ = b."""
+    n = 6 * system.size
+    S = A.reshape(-1, n) @ over_mass(mass_inverse(system), A).reshape(-1, n).T
+    size = jnp.diagonal(S)
+    d = 1.0 / jnp.sqrt(jnp.where(size > 0.0, size, 1.0))
+    S, b = S * d * d[:, None], d * b
+    x = jnp.linalg.pinv(S, rtol=_CUT, hermitian=True) @ b if system.redundant else jnp.linalg.solve(S, b)
+    return d * x
+
+
+def multipliers_at(system: Gathered, state: State, t: Any) -> Any:
+    """λ in a state, by the index-1 equations A M⁻¹(f + Aᵀλ) + A'ϑ = 0; the least where rows follow from others."""
+    A, now = assembly.rows(system, pose(state), t), moment(system, state, t)
+    lam = -_solved(system, A, jnp.einsum("kbi,bi->k", A, now.free) + now.rate)
+    return least(A, lam, extent(system, state.positions)) if system.redundant else lam

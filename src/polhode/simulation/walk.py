@@ -1,0 +1,197 @@
+"""`Walk`: a run under way, block by block."""
+
+from __future__ import annotations
+
+import signal
+import time
+from bisect import bisect_left
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode._signals import Signals
+from polhode.simulation.events import EventError, Turn, Watch
+from polhode.simulation.loop import Block, Tally, capacity_for, numbers_in
+from polhode.simulation.plan import Plan
+from polhode.simulation.progress import Progress
+from polhode.simulation.rungs import Rungs
+from polhode.simulation.samples import Samples
+from polhode.simulation.status import Status
+from polhode.simulation.trajectory import Checkpoint
+
+_BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
+_SOON, _END = 1e-9, 1e-11  # of a step
+
+
+class Walk:
+    """It stands at `state`, after `done` steps and `offset` seconds."""
+
+    on_samples: Callable[[Any], Any] | None = None
+
+    def __init__(
+        self, system: Any, begin: Checkpoint, plan: Plan, t0: float, ladder: Rungs, saved: Samples, signals: Signals,
+        watch: Watch | None,
+    ) -> None:  # fmt: skip
+        self.system, self.plan, self.t0, self.ladder, self.saved = system, plan, t0, ladder, saved
+        self.signals, self.watch = signals, watch
+        self.state, self.done, self.offset = begin.state, begin.done, begin.offset
+        self.status, self.tally, self.failure = Status.OK, Tally(0, 0.0, 0, 0), dict[str, Any]()
+        self.change: Any = None  # the system with which the run goes on, where an action made another
+        self.budget, self._shown, self._capacity = 1, 0, capacity_for(numbers_in(begin.state))
+        self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
+        if begin.done == 0 and not begin.offset and plan.at is None:
+            saved.add(0, 0.0, begin.state)
+
+    @property
+    def t(self) -> float:
+        return self.t0 + self.done * self.plan.step + self.offset
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return Checkpoint(jax.tree.map(np.asarray, self.state), self.done, self.offset, *self.ladder.stands)
+
+    def go(self, bar: Progress, words: Callable[[], str]) -> None:
+        """To the end of the plan, or to where it stops."""
+        signals = self.signals
+        try:
+            while self.done < self.plan.total and self.status is Status.OK:
+                if signals.came is not None:
+                    self.status = Status.INTERRUPTED
+                    break
+                clock, fresh = time.perf_counter(), not signals.keeping
+                signals.waiting = True
+                with bar.waiting(words) if self.ladder.is_new(self.done) else nullcontext():
+                    block, stride = self._next()
+                signals.waiting = False
+                spent, before = time.perf_counter() - clock, self.done
+                self._take(block, stride)
+                signals.keep()
+                bar.advance(self.done)
+                if self._show() and self.status is Status.OK:
+                    self.status = Status.STOPPED
+                if not fresh and self.done > before:  # the first call may have compiled
+                    self.budget = max(1, int((self.done - before) * min(8.0, _BLOCK_SECONDS / max(spent, 1e-6))))
+            if self.status is Status.OK:
+                self._leave(self.done, np.inf)
+        except EventError as error:
+            self.status, self.failure = Status.NOT_FINITE, {"step": self.done, **error.failure}
+        except KeyboardInterrupt:  # a second signal while waiting, or a handler of the user's own
+            self.status, signals.waiting = Status.INTERRUPTED, False
+            signals.came = signals.came or signal.SIGINT
+        saved = self.saved
+        if self.plan.at is None and (not saved.count or saved.counts[saved.count - 1] < self.done or self.offset):
+            saved.add(self.done, self.offset, self.state)
+        self._show()
+
+    def _next(self) -> tuple[Block, int]:
+        """The next steps, so many between samples; or the rest of one in which something happened."""
+        if self.offset:
+            return self._shortened(0, self.state, self.t, self.plan.step - self.offset), 1
+        budget = self.ladder.steps(self.done, self.budget)
+        count, stride = self.plan.next(self.done, budget, self._capacity, each=self.watch is not None)
+        numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(count), np.int64(stride))
+        return jax.block_until_ready(self.ladder.program(self.done)(self.system, self.state, *numbers)), stride
+
+    def _shortened(self, k: int, state: Any, t: float, h: float) -> Block:
+        """A step of another length, k steps further on."""
+        return self.ladder.shortened(self.system, state, self.done + k, t, h)
+
+    def _take(self, block: Block, stride: int) -> None:
+        """What a call has computed, up to where something happened."""
+        ok, done = np.asarray(block.ok), self.done
+        taken = int(block.done) - (0 if self.offset else done)
+        turn, tally, state, offset = self._turn(block, taken), _together(self.tally, block.tally), block.state, 0.0
+        if turn is not None:  # iterations of the steps beyond it are not of this run
+            beyond = int(block.tally.iterations) * (taken - turn.steps - 1) // taken
+            tally = replace(tally, iterations=tally.iterations - beyond)
+            taken, state, offset = turn.steps, turn.state, turn.offset + (0.0 if turn.steps else self.offset)
+            if offset > self.plan.step * (1 - _END):  # at its end, from where no time is left to the next
+                taken, offset = taken + 1, 0.0
+        elif not taken:
+            offset = self.offset
+        self._leave(done + taken, offset)
+        if self.status is not Status.OK:
+            return
+        whole = taken // stride
+        filled = self.saved.take(done + stride * np.arange(1, whole + 1), block.samples) if whole else self.saved.count
+        # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
+        self.saved.count, self.state, self.done, self.tally, self.offset = filled, state, done + taken, tally, offset
+        if turn is not None:
+            self._follow(turn)
+        elif not ok.all() and not self.ladder.climbs(self.done):
+            self._fail(block, ok)
+
+    def _turn(self, block: Block, taken: int) -> Turn | None:
+        if self.watch is None or not taken:
+            return None
+        states = jax.tree.map(lambda x: np.asarray(x)[:taken], block.samples)
+        t = self.t0 + self.plan.step * np.arange(self.done, self.done + taken + 1)
+        t[0] = self.t
+        return self.watch.over(self.state, states, t, self._shortened)
+
+    def _follow(self, turn: Turn) -> None:
+        """Where something happened: there the run ends, or goes on with what actions make of it."""
+        if turn.error is not None:
+            raise turn.error
+        if not turn.acting or self.watch is None:
+            self.status = Status.STOPPED
+            return
+        self.state, self.change = self.watch.acted(turn.acting, self.t, self.state)
+        if self.change is not None:
+            self.status = Status.CHANGED
+            return
+        self.watch.begin(self.state, self.t, self._soon())
+
+    def _soon(self) -> tuple[Any, float]:
+        h = _SOON * self.plan.step
+        block = self._shortened(0, self.state, self.t, h)
+        return jax.tree.map(np.asarray, block.state), self.t + h
+
+    def _leave(self, done: int, offset: float) -> None:
+        """Samples at times of their own between where the run stands and where it goes to, by shortened steps."""
+        at = self.plan.at
+        while at is not None and self._due < len(at) and at[self._due] < (done, offset):
+            count, after = at[self._due]
+            state, h = self.state, after - self.offset
+            if h > 0:
+                block = self._shortened(0, state, self.t, h)
+                ok, state = np.asarray(block.ok), block.state
+                if not ok.all():
+                    self._fail(block, ok)
+                    return
+            self.saved.add(count, after, state)
+            self._due += 1
+
+    def _show(self) -> bool:
+        """Whether who is shown the new samples wants no more."""
+        saved, new = self.saved, slice(self._shown, self.saved.count)
+        if self.on_samples is None or new.start == new.stop:
+            return False
+        self._shown = new.stop
+        said = self.on_samples((saved.counts[new], saved.offsets[new], jax.tree.map(lambda x: x[new], saved.states)))
+        return isinstance(said, bool | np.bool_) and bool(said)
+
+    def _fail(self, block: Block, ok: np.ndarray) -> None:
+        bad = ~ok
+        converged = np.asarray(block.report.converged)[bad].all()
+        self.status = Status.NOT_FINITE if converged else Status.NOT_CONVERGED
+        self.failure = {
+            "step": self.done + 1,
+            "t": self.t,
+            "residual": float(np.asarray(block.report.error)[bad].max()),
+            "iterations": int(np.asarray(block.report.iterations)[bad].max()),
+            "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
+        }
+
+
+def _together(a: Tally, b: Tally) -> Tally:
+    return Tally(
+        a.iterations + int(b.iterations),
+        max(a.worst, float(b.worst)),
+        a.renewals + int(b.renewals),
+        a.halvings + int(b.halvings),
+    )
