@@ -17,6 +17,12 @@ def check_figure(figure: Any) -> None:
     assert figure.axes
     boxes = []
     for ax in figure.axes:
+        if ax.get_label() == "<colorbar>":
+            label, box = ax.get_ylabel(), ax.get_tightbbox(renderer)
+            assert re.search(r"\(.+\)$", label) or label == "member", f"the colours {label!r} have no unit"
+            _inside(figure, box, f"colours by {label}")
+            boxes.append((f"colours by {label}", box))
+            continue
         name = ax.get_title(loc="left") or ax.get_title()  # of 3D axes it is in the middle
         assert name, "an axes without a title"
         assert any(_data(artist) for artist in (*ax.lines, *ax.collections)), f"{name}: nothing drawn"

@@ -37,6 +37,7 @@ _HOME = {
     "Problem": "model.problem",
     "problem": "problems",
     "simulate": "api",
+    "batch": "api",
     "Event": "simulation.events",
     "flow": "simulation.flow",
     "StepError": "simulation",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
 
 from polhode._notices import warn
 from polhode._signals import Signals, watched
+from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, numbers, positive, whole
+from polhode.model.family import Problems, batch_of
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
@@ -26,11 +28,11 @@ from polhode.simulation.events import Event
 
 
 def simulate(
-    what: RigidBody | Rotation | System | Problem | Run,
+    what: RigidBody | Rotation | System | Problem | Problems | Run,
     load: Any = None,
     start: Any = None,
     *,
-    step: float | None = None,
+    step: float | Sequence[float] | None = None,
     method: str | Method | type[Method] | None = None,
     until: float | None = None,
     steps: int | None = None,
@@ -47,13 +49,15 @@ def simulate(
     a run.
 
     what      RigidBody, with its load and start; Rotation(body, load), with a start; System, which brings its own
-              forces and start; or a problem, `ph.problem("bicycle", speed=4.6)`, which brings all; or a Run, which
-              goes on from its end to a later `until`, or for so many more `steps`, as if it had never stopped
+              forces and start; or a problem, `ph.problem("bicycle", speed=4.6)`, which brings all; or a batch of
+              problems, `ph.problem("bicycle", speed=[4.0, 4.6])` or `ph.batch(...)`, which gives a Family of runs; or
+              a Run, which goes on from its end to a later `until`, or for so many more `steps`, as if it had never
+              stopped
     load      Potential, Torque, a sum of them, or None for free motion
     start     State.of(attitude=..., omega=...) or a State; leading axes are a batch
     method    a name (`polhode methods` lists them), or a Method of your own; "imidm" for a body and
               "three-field" for a system unless said
-    step      length of a step (s)
+    step      length of a step (s); of several, `step=[0.1, 0.05]`, a Family of runs with each
     until     time to stop at (s); or `steps`, their number
     t0        time at the start (s), 0 unless said
     every     save every so many steps, each of them unless said; the last one is saved too
@@ -77,6 +81,12 @@ def simulate(
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
     double_precision()
+    if isinstance(what, Problems) or (_is_list(step) and not isinstance(what, Run)):
+        how: dict[str, Any] = {"method": method, "until": until, "steps": steps, "t0": t0, "every": every}
+        how |= {"every_seconds": every_seconds, "times": times, "events": events, "on_sample": on_sample}
+        how["method_path"] = method_path
+        several = _several(what, load, start, step, how)
+        return cast(Run, family_of(simulate, several, how, progress))  # it has what a Run has, of all of them
     saving = {"every": every, "every_seconds": every_seconds, "times": times}
     if sum(x is not None for x in saving.values()) > 1:
         raise InputError(f"give one of every, every_seconds and times; got {', '.join(n for n in saving if saving[n])}")
@@ -137,6 +147,34 @@ def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signa
     bar = Progress(plan.total, f"{run.method.name}  h = {plan.step:g}", progress)
     recipe = without_events(going_on(run.recipe, plan), events)
     return moved(leg, plan, bar, signals, recipe, on_sample, events)
+
+
+def _several(what: Any, load: Any, start: Any, step: Any, how: dict[str, Any]) -> Problems:
+    """A batch of problems, or of one with several steps."""
+    if not isinstance(what, Problems):
+        return by_steps(problem_from(what, load, start), step)
+    if load is not None or start is not None:
+        raise InputError("problems bring their own load and start; give simulate(problems, step=...)")
+    if _is_list(step):
+        raise InputError(f"a batch of problems takes one step; got {np.size(step)}: run it once with each")
+    how["step"] = step
+    return what
+
+
+def _is_list(step: Any) -> bool:
+    return isinstance(step, list | tuple) or (isinstance(step, np.ndarray | jax.Array) and step.ndim > 0)
+
+
+def batch(make: Callable[..., Any], **parameters: Any) -> Problems:
+    """A batch of anything that `simulate` runs: `make(mass=..., ...)`, a function of yours that returns a System, a
+    Problem, or (body, load, start), is called for every member of these parameters, which go together as numpy's
+    arrays do. `simulate(batch(...), step=...)` gives a `Family`; with one list of numbers its name is that of the
+    dimension: `batch(lambda length: pendulum(length), length=[1.0, 1.5, 2.0])`."""
+
+    def made(given: Any) -> Problem:
+        return problem_from(*given) if isinstance(given, tuple) else problem_from(given)
+
+    return batch_of(make, made, **parameters)
 
 
 def _last(times: Any) -> Any:

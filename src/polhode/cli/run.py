@@ -13,14 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from polhode.cli.families import show_family
 from polhode.cli.output import print_json
+from polhode.cli.settings import settings_of
 from polhode.cli.stopping import NOTHING, stopping, tell
 from polhode.cli.systems import SECONDS, dashes, drift, show_systems
 from polhode.cli.tables import say, show_table
 from polhode.inputs import Job, job_of
 from polhode.model import InputError
-from polhode.model.checks import number, shown
+from polhode.model.family import Problems
 from polhode.results.compare import compare
+from polhode.results.family import Family
 from polhode.results.run import Run
 from polhode.results.store import check_ending, check_folder
 from polhode.results.style import exactly
@@ -44,11 +47,13 @@ def run_command(
     trust: bool = False,
 ) -> None:
     with _notices():
-        job = job_of(source, _settings(settings), trust=trust)
+        job = job_of(source, settings_of(settings), trust=trust)
     job = job.override(methods, steps, until, every)
     chosen = job.chosen()
     places = [] if out is None else names_of(out, chosen)
     _check_places(places, plot)
+    if isinstance(job.problem, Problems) and plot is not None and (plot.suffix == ANIMATION or len(chosen) > 1):
+        raise InputError("a batch is drawn as curves, of one method and step: --plot to .png, .svg or .pdf")
     runs: list[Any] = []
     saved: list[Path] = []
     errors: list[str] = []
@@ -79,7 +84,10 @@ def run_command(
             errors.append(f"{str(plot)!r} was not drawn: {error.strerror or error}")
             plot = None
     if as_json:
-        print_json([run.summary() for run in runs])
+        print_json([record for run in runs for record in _records(run)])
+    elif isinstance(runs[0], Family):
+        for run in runs:
+            show_family(job.name, run)
     else:
         _show(job, runs)
         for run in runs:
@@ -89,23 +97,10 @@ def run_command(
     for message in errors:
         tell(message)
     if signals.came:
-        last = runs[-1]
+        last = runs[-1].runs.flat[-1] if isinstance(runs[-1], Family) else runs[-1]
         tell(f"interrupted at t = {last.t[-1]:g}, step {last.steps} with {last.method.name}; what was computed is kept")
     if errors or not all(run.ok for run in runs):
         sys.exit(1)
-
-
-def _settings(texts: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (equals and name and value):
-            raise InputError(f"--set takes NAME=VALUE with a number, or several with commas; got {shown(text)}")
-        if name in found:
-            raise InputError(f"--set {shown(name)} is given twice; give it once")
-        parts = [number(f"--set NAME=VALUE: {name}", part) for part in value.split(",")]
-        found[name] = parts[0] if len(parts) == 1 else parts
-    return found
 
 
 def _check_places(places: list[Path], plot: Path | None) -> None:
@@ -164,7 +159,9 @@ def _draw(job: Job, runs: list[Any], plot: Path) -> None:
 
 
 def _drawn(job: Job, runs: list[Any], plot: Path) -> None:
-    if plot.suffix == ANIMATION:
+    if isinstance(runs[0], Family):
+        runs[0].plot(plot)
+    elif plot.suffix == ANIMATION:
         runs[-1].animate(plot, title=job.name)
     elif len(runs) == 1:
         runs[0].plot(plot)
@@ -200,6 +197,10 @@ def _show(job: Job, runs: list[Any]) -> None:
     if not twistless:
         of_what = "of the energy, of the spatial momentum as a vector and of its vertical component"
     say(f"Drifts are the largest relative deviation over the saved samples: {of_what}. {dashes(rows)}{SECONDS}")
+
+
+def _records(run: Any) -> list[dict[str, Any]]:
+    return run.summary() if isinstance(run, Family) else [run.summary()]
 
 
 def _tell_events(run: Run) -> None:

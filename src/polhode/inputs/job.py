@@ -33,7 +33,7 @@ class Job:
     """What to run: a problem, with every method and every step."""
 
     name: str
-    problem: Problem
+    problem: Any  # Problem, or Problems
     methods: tuple[str | SavedMethod, ...]
     lengths: tuple[float, ...]  # of a step
     until: float | None
@@ -113,7 +113,7 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
     if extra:
         raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
     problem = problem_of(file.problem).problem(**{**(file.parameters or {}), **settings})
-    problem = replace(problem, events=events_of(file.event, problem.system), content=_with_events(problem, data))
+    problem = _with_events(problem, events_of(file.event, problem.system), data.get("event"))
     run = file.run
     return Job(
         problem.name,
@@ -147,8 +147,15 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Job:
     )
 
 
-def _with_events(problem: Problem, data: dict[str, Any]) -> dict[str, Any] | None:
-    return {**(problem.content or {}), **({"event": data["event"]} if data.get("event") else {})}
+def _with_events(problem: Any, events: tuple[Any, ...], tables: Any) -> Any:
+    if not events:
+        return problem
+    content = problem.content and {**problem.content, "event": tables}
+    if isinstance(problem, Problem):
+        return replace(problem, events=events, content=content)
+    members = np.empty_like(problem.members)
+    members.flat = [_with_events(member, events, tables) for member in problem.members.flat]
+    return replace(problem, members=members, content=content)
 
 
 def _body(table: BodyTable) -> RigidBody:

@@ -42,8 +42,9 @@ def problem_of(name: str) -> BuiltIn:
     return PROBLEMS[name]
 
 
-def problem(name: str, **parameters: Any) -> Problem:
-    """A built-in problem by name, with these parameters: `simulate(problem("bicycle", speed=4.6))` runs it."""
+def problem(name: str, **parameters: Any) -> Any:
+    """A built-in problem by name, with these parameters: `simulate(problem("bicycle", speed=4.6))` runs it. Parameters
+    that are arrays are a batch, `problem("bicycle", speed=[4.0, 4.6, 5.2])`, and give a `Family` of runs."""
     return problem_of(name).problem(**parameters)
 
 

@@ -1,10 +1,11 @@
 """Runs as datasets, files and pictures."""
 
 from polhode.results.animation import animate
+from polhode.results.family import Family
 from polhode.results.plots import Plots
 from polhode.results.registry import PLOTS, plot
 from polhode.results.run import Run
 from polhode.results.scene import Actor, Scene, Trail
 from polhode.results.store import load, save
 
-__all__ = ["PLOTS", "Actor", "Plots", "Run", "Scene", "Trail", "animate", "load", "plot", "save"]
+__all__ = ["PLOTS", "Actor", "Family", "Plots", "Run", "Scene", "Trail", "animate", "load", "plot", "save"]

@@ -25,20 +25,25 @@ def dataset_of(run: Any) -> Any:
         q.name: (("t", *members, *q.dims), run[q.name], {"units": q.unit, "long_name": q.meaning})
         for q in run.quantities.values()
     }
-    labels = {**run.known.labels, **_LABELS}
-    coords = {
-        "t": ("t", run.t, {"units": "s", "long_name": "time"}),
-        "step_count": ("t", run.trajectory.steps, {"units": "1", "long_name": "steps taken"}),
-        **{name: (name, np.array(list(values), dtype=str)) for name, values in labels.items()},
-    }
+    coords = coordinates_of(run, len(run.t))
     if run.events:
         times = np.array([event.t for event in run.events])
         variables["event_time"] = (("event",), times, {"units": "s", "long_name": "when events happened"})
         coords["event"] = ("event", np.array([event.name for event in run.events], dtype=str))
-    return xarray.Dataset(variables, coords, _attributes(run))
+    return xarray.Dataset(variables, coords, attributes_of(run))
 
 
-def _attributes(run: Any) -> dict[str, Any]:
+def coordinates_of(run: Any, samples: int) -> dict[str, Any]:
+    """Of the first so many samples."""
+    labels = {**run.known.labels, **_LABELS}
+    return {
+        "t": ("t", run.t[:samples], {"units": "s", "long_name": "time"}),
+        "step_count": ("t", run.trajectory.steps[:samples], {"units": "1", "long_name": "steps taken"}),
+        **{name: (name, np.array(list(values), dtype=str)) for name, values in labels.items()},
+    }
+
+
+def attributes_of(run: Any) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "kind": run.kind,

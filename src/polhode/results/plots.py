@@ -14,6 +14,7 @@ from typing import Any
 
 from polhode.model.checks import InputError
 from polhode.results import curves, paths, residuals  # noqa: F401 (they register what they have)
+from polhode.results.families import DRAWN, draw_family, drawer, member_dims
 from polhode.results.panels import Panel, drawing_on, page
 from polhode.results.registry import PLOTS, Plot
 
@@ -29,7 +30,9 @@ class Plots:
             raise InputError(f"plots are drawn from a dataset, run.dataset or ph.load(path); got {self.dataset!r}")
 
     def __call__(self, path: str | Path | None = None) -> Any:
-        """All that fit on one page."""
+        """All that fit on one page; of a batch, curves of its members."""
+        if member_dims(self.dataset):
+            return draw_family(self.dataset, path)
         d = self._one()
         panels: list[Panel] = []
         for plot in self._drawable():
@@ -39,6 +42,8 @@ class Plots:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in PLOTS:
             raise AttributeError(f"there is no plot {name!r}; there are {', '.join(p.name for p in self._drawable())}")
+        if name in DRAWN and member_dims(self.dataset):
+            return drawer(self.dataset, name)
         return partial(self._draw, PLOTS[name])
 
     def __dir__(self) -> list[str]:
@@ -70,7 +75,7 @@ class Plots:
             return ax.figure
 
     def _one(self) -> Any:
-        members = [d for d in self.dataset.dims if str(d).startswith("member")]
+        members = member_dims(self.dataset)
         if members:
             raise InputError(
                 f"this run is a batch of shape {tuple(self.dataset.sizes[d] for d in members)}; plot one member: "

@@ -16,8 +16,8 @@ _SILENCE = 0.5  # seconds, before a wait is explained
 class Progress:
     """`shown`: True, False, or None for "on a terminal or in a notebook"."""
 
-    def __init__(self, total: int, label: str, shown: bool | None) -> None:
-        self.total, self.label = total, label
+    def __init__(self, total: int, label: str, shown: bool | None, what: str = "steps") -> None:
+        self.total, self.label, self.what = total, label, what
         self.wanted = shown if shown is not None else sys.stderr.isatty() or "ipykernel" in sys.modules
         self.began = time.perf_counter()
         self.bar: Any = None
@@ -62,7 +62,7 @@ class Progress:
             progress.TextColumn("{task.description}"),
             progress.BarColumn(),
             progress.TaskProgressColumn(),
-            progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f} steps"),
+            progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + self.what),
             progress.TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,

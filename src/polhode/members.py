@@ -1,0 +1,90 @@
+"""A batch of problems, or of steps, run member by member: each gives the bits that it would give alone."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polhode._notices import warn
+from polhode.model.checks import InputError, numbers, positive, shown
+from polhode.model.family import Coordinate, Problems
+from polhode.results.family import Family, gathered
+from polhode.results.rerun import NOT_AGAIN
+from polhode.simulation import Interrupted, Progress, StepError
+
+_TOLD = 3  # members that failed, in a warning
+_WHOLE = 1e-9
+
+
+def family_of(simulate: Callable[..., Any], problems: Problems, how: dict[str, Any], progress: bool | None) -> Family:
+    """Every member by `simulate(problem, **how)`. One that fails keeps its samples, and the others go on."""
+    runs: list[Any] = []
+    reasons: dict[tuple[int, ...], str] = {}
+    shape = problems.members.shape
+    with Progress(problems.members.size, f"{problems.members.size} runs", progress, "runs") as bar:
+        for at, own in zip(np.ndindex(*shape), _own(problems, how), strict=True):
+            try:
+                runs.append(simulate(problems.members[at], progress=False, **own))
+            except StepError as error:
+                runs.append(error.run)
+                reasons[at] = str(error)
+            except KeyboardInterrupt as stop:
+                _interrupted(problems, runs, reasons, stop)
+            bar.advance(len(runs))
+    if reasons:
+        told = "; ".join(f"member {list(at)}: {why}" for at, why in list(reasons.items())[:_TOLD])
+        warn(f"{len(reasons)} of {len(runs)} members failed; they keep their samples up to there. {told}")
+    return gathered(problems, runs, reasons, _recipe(problems, runs, how))
+
+
+def by_steps(problem: Any, steps: Any) -> Problems:
+    """The same problem with every one of these steps."""
+    lengths = numbers("step", steps)
+    if lengths.ndim != 1 or not len(lengths):
+        raise InputError(f"step is one length (s), or a list of them; got {shown(steps)}")
+    for h in lengths:
+        positive("step", h)
+    members = np.empty(len(lengths), dtype=object)
+    members[:] = [problem] * len(lengths)
+    return Problems(members, ("step",), {"step": Coordinate(("step",), lengths, "s")})
+
+
+def _own(problems: Problems, how: dict[str, Any]) -> list[dict[str, Any]]:
+    """What each member is given: with other steps, samples at the same times."""
+    if problems.dims != ("step",):
+        return [how] * problems.members.size
+    lengths = problems.coordinates["step"].values
+    if how.get("steps") is not None:
+        raise InputError("with a list of steps give until, as so many steps of each end at different times")
+    ratios = lengths.max() / lengths
+    if how.get("times") is None and how.get("every_seconds") is None:
+        off = np.abs(ratios - np.round(ratios)) > _WHOLE * ratios
+        if off.any():
+            raise InputError(
+                f"samples of these steps are at different times: {lengths.max():g} is not a whole number of steps of "
+                f"{lengths[off][0]:g}; give times=[...] or every_seconds="
+            )
+        every = how.get("every") or 1
+        return [{**how, "step": float(h), "every": every * round(r)} for h, r in zip(lengths, ratios, strict=True)]
+    return [{**how, "step": float(h)} for h in lengths]
+
+
+def _interrupted(problems: Problems, runs: list[Any], reasons: dict[tuple[int, ...], str], stop: Any) -> None:
+    if isinstance(stop, Interrupted):
+        runs.append(stop.run)
+    if not runs:
+        raise stop
+    message = f"interrupted in run {len(runs)} of {problems.members.size}; those before are the `run` of this interrupt"
+    signum = getattr(stop, "signum", signal.SIGINT)
+    raise Interrupted(message, gathered(problems, runs, reasons, None), signum) from stop
+
+
+def _recipe(problems: Problems, runs: list[Any], how: dict[str, Any]) -> dict[str, Any] | None:
+    """As of the first run, with the parameters of all."""
+    recipe = runs[0].recipe
+    if recipe is None or NOT_AGAIN in recipe or problems.content is None:
+        return None
+    return {**recipe, **problems.content}

@@ -1,0 +1,103 @@
+"""Curves of a batch: one for each member, coloured by a number of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode.results.panels import drawing_on, labelled, page
+from polhode.results.registry import conserved
+from polhode.results.style import plain
+
+_CURVES = 400  # at most: of more members, so many evenly
+_COLOURS = "viridis"
+
+
+def member_dims(dataset: Any) -> tuple[str, ...]:
+    """The dimensions of the batch, if it is one."""
+    named = str(dataset.attrs.get("members", "")).split()
+    return tuple(named) or tuple(str(d) for d in dataset.dims if str(d).startswith("member"))
+
+
+def draw_family(dataset: Any, path: str | Path | None = None) -> Any:
+    """A page of what can be compared: energy, observables, residuals; of one body the height of its third axis."""
+    panels = [(partial(draw_members, dataset, name), None) for name in _comparable(dataset)]
+    d = dataset.attrs
+    count = int(np.prod([dataset.sizes[dim] for dim in member_dims(dataset)]))
+    return page(panels, f"{count} runs: {d['method']}, step {d['step']:g} s", path)
+
+
+def _comparable(dataset: Any) -> list[str]:
+    observed = [str(name) for name in np.atleast_1d(dataset.attrs.get("observables", ()))]
+    known = [f"observable_{name}" if f"observable_{name}" in dataset else name for name in observed]
+    heights = ["height"] if dataset.attrs["kind"] == "rotation" else []
+    residuals = [name for name in ("slip", "gap") if name in dataset and bool((dataset[name] > 0).any())]
+    return ["energy", *heights, *known, *residuals]
+
+
+def draw_members(dataset: Any, name: str, ax: Any = None, path: str | Path | None = None) -> Any:
+    """One quantity of every member over time."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    values, label = _values(dataset, name)
+    numbers, words = _coordinate(dataset)
+    values = values.reshape(values.shape[0], -1)
+    which = np.unique(np.linspace(0, values.shape[1] - 1, _CURVES).round().astype(int))
+    low, high = float(numbers.min()), float(numbers.max())
+    scale = Normalize(low, high if high > low else low + 1.0)
+    with drawing_on(ax, path) as on:
+        for i in which:
+            on.plot(np.asarray(dataset.t), values[:, i], color=colormaps[_COLOURS](scale(numbers[i])), linewidth=0.8)
+        if name in ("slip", "gap"):
+            on.set_yscale("log")
+        on.set(title=plain(name.removeprefix("observable_"), 40), xlabel="t (s)", ylabel=label)
+        on.figure.colorbar(ScalarMappable(scale, _COLOURS), ax=on, label=words)
+        return on.figure
+
+
+def _values(dataset: Any, name: str) -> tuple[np.ndarray, str]:
+    if name == "height":
+        q = dataset["attitude"]
+        x, y = (np.asarray(q.sel(quaternion=axis)) for axis in "xy")
+        return 1.0 - 2.0 * (x * x + y * y), "R₃₃ (1)"
+    values = np.asarray(dataset[name].transpose("t", *member_dims(dataset)), dtype=float)
+    if name in ("slip", "gap"):
+        values = np.where(values > 0, values, np.nan)
+    if name == "energy" and conserved(dataset, "energy"):
+        start = np.abs(values[0])
+        return (values - values[0]) / np.where(start > 0, start, 1.0), "(E − E₀) / |E₀| (1)"
+    return values, labelled(name.removeprefix("observable_"), dataset[name].attrs.get("units", ""))
+
+
+def _coordinate(dataset: Any) -> tuple[np.ndarray, str]:
+    """A number of every member, and what it is: that of the first dimension that varies, or else which one it is."""
+    dims = member_dims(dataset)
+    shape = tuple(dataset.sizes[d] for d in dims)
+    for name, coordinate in dataset.coords.items():
+        if coordinate.dims and set(coordinate.dims) <= set(dims) and coordinate.dtype.kind == "f":
+            across = [dataset.sizes[d] if d in coordinate.dims else 1 for d in dims]
+            own = np.asarray(coordinate.transpose(*[d for d in dims if d in coordinate.dims])).reshape(across)
+            return np.broadcast_to(own, shape).ravel(), labelled(str(name), coordinate.attrs.get("units", ""))
+    return np.arange(int(np.prod(shape)), dtype=float), "member"
+
+
+def drawer(dataset: Any, name: str) -> Callable[..., Any]:
+    """`plots.NAME(...)` of a batch."""
+    names = {"energy": ["energy"], "attitude": ["height"], "slip": ["slip"], "gap": ["gap"]}
+    if name == "observables":
+        return partial(_observables, dataset)
+    return partial(draw_members, dataset, *names[name])
+
+
+def _observables(dataset: Any, *names: str, path: str | Path | None = None) -> Any:
+    shown = names or tuple(n for n in _comparable(dataset) if n not in ("energy", "height", "slip", "gap"))
+    return page([(partial(draw_members, dataset, name), None) for name in shown], "Observables", path)
+
+
+DRAWN = ("energy", "attitude", "slip", "gap", "observables")

@@ -1,0 +1,191 @@
+"""Batches of problems: every member as if it were alone, in one dataset with named dimensions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from pictures import check_figure
+
+import polhode as ph
+from polhode import multibody as mb
+from polhode.model import InputError
+from polhode.results import Family, Plots
+
+SPINS = np.array([1.0, 20.0, 50.0])
+
+
+def tops(**how: Any) -> Any:
+    return ph.simulate(ph.problem("heavy-top", spin=SPINS), **{"step": 0.01, "until": 0.5, "every": 5, **how})
+
+
+def same_bits(family: Any, at: Any, run: ph.Run) -> None:
+    for x, y in zip(jax.tree.leaves(family.runs[at].state), jax.tree.leaves(run.state), strict=True):
+        assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
+
+
+def test_members_are_as_if_alone() -> None:
+    family = tops()
+    assert isinstance(family, Family)
+    assert family.ok
+    assert family.members == (3,)
+    for i, spin in enumerate(SPINS):
+        alone = ph.simulate(ph.problem("heavy-top", spin=spin), step=0.01, until=0.5, every=5)
+        same_bits(family, i, alone)
+        assert family["energy"][:, i].tolist() == alone["energy"].tolist()
+    d = family.dataset
+    assert d.energy.dims == ("t", "spin")
+    assert d.spin.values.tolist() == SPINS.tolist()
+    assert d.spin.attrs["units"] == "rad/s"
+    assert d.sel(spin=20.0).energy.values.tolist() == family.runs[1].energy.tolist()
+    assert "family of 3 runs of imidm by spin" in repr(family)
+
+
+def test_parameters_go_together_as_arrays_do() -> None:
+    grid = ph.simulate(ph.problem("heavy-top", spin=SPINS[:, None], weight=[10.0, 20.0]), step=0.05, steps=4)
+    assert grid.members == (3, 2)
+    assert grid.dataset.energy.dims == ("t", "member0", "member1")
+    assert grid.dataset.weight.dims == ("member0", "member1")
+    alone = ph.simulate(ph.problem("heavy-top", spin=50.0, weight=10.0), step=0.05, steps=4)
+    same_bits(grid, (2, 0), alone)
+    pairs = ph.problem("heavy-top", spin=SPINS, inertia=[[5, 5, 1], [4, 4, 1], [3, 3, 1.5]])
+    assert pairs.members.shape == (3,)
+    assert ph.simulate(pairs, step=0.05, steps=2).dataset.energy.dims == ("t", "member")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"spin": SPINS, "weight": [1.0, 2.0]}, r"do not go together: spin \(3,\), weight \(2,\)"),
+        ({"spin": []}, r"between 1 and 100,000 members; this one has the shape \(0,\)"),
+        ({"spin": [1.0, np.nan]}, "must be finite"),
+        ({"spin": [1.0], "wieght": [2.0]}, "no parameter 'wieght'"),
+        ({"inertia": [[5, 5, 1], [1, 1, 9]]}, r"member \[1\] \(inertia = \[1.0, 1.0, 9.0\]\)"),
+    ],
+)
+def test_bad_batches(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        ph.problem("heavy-top", **given)
+
+
+def test_a_member_that_fails_keeps_its_samples_and_the_others_go_on(tmp_path: Path) -> None:
+    """The load has no value beyond some angle, which one of them comes to."""
+    body = ph.RigidBody((5.0, 5.0, 1.0))
+    fence = ph.Potential(lambda R: 0.5 * jnp.log(R[2, 2] - 0.5))
+
+    def tipping(rate: float) -> Any:
+        return body, fence, ph.State.of(omega=(rate, 0.0, 1.0))
+
+    with pytest.warns(UserWarning, match=r"1 of 3 members failed; they keep their samples up to there. member \[1\]: "):
+        family = ph.simulate(ph.batch(tipping, rate=[0.1, 5.0, 0.2]), step=0.01, until=0.5, method="trap")
+    assert not family.ok
+    assert list(family.reasons) == [(1,)]
+    values = family["kinetic"]
+    ended = len(family.runs[1].t)
+    assert 3 < ended < len(family.t)
+    assert np.isfinite(values[:, [0, 2]]).all()
+    assert np.isfinite(values[:ended, 1]).all()
+    assert np.isnan(values[ended:, 1]).all()
+    d = ph.load(family.save(tmp_path / "some.zarr"))
+    assert d.status.values.tolist()[1] in ("NOT_FINITE", "NOT_CONVERGED")
+    assert d.status.values.tolist()[0] == "OK"
+    assert d.end_step.values.tolist()[1] == family.runs[1].steps
+    assert "member [1]" in str(d.attrs["failures"])
+
+
+def pendulum(length: float, mass: float = 1.0, g: float = 9.81) -> mb.System:
+    bob = mb.Body("bob", mass, (0.1 * mass, 0.1 * mass, 0.1 * mass), position=(length, 0.0, 0.0))
+    hinge = mb.Revolute("ground", "bob", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), name="hinge")
+    return mb.System(
+        [bob], forces=[mb.Gravity((0.0, 0.0, -g))], constraints=[hinge],
+        observables={"height": (lambda view: view.position("bob")[2], "m")},
+    )  # fmt: skip
+
+
+def test_systems_with_other_numbers() -> None:
+    """Anchors, masses, weights; members differ in numbers alone, so one program serves them all."""
+    family = ph.simulate(ph.batch(pendulum, length=[0.5, 1.0, 2.0]), step=0.01, until=1.0)
+    assert family.dataset.position.dims == ("t", "length", "body", "axis")
+    for i, length in enumerate((0.5, 1.0, 2.0)):
+        same_bits(family, i, ph.simulate(pendulum(length), step=0.01, until=1.0))
+    assert np.nanmax(family["gap"]) < 1e-12
+    stopped = ph.simulate(
+        ph.batch(pendulum, length=[0.5, 1.0, 2.0], g=[9.81, 9.81, 1.62]), step=0.01, until=1.0,
+        events=ph.Event(lambda view: view.position("bob")[0], name="low"),
+    )  # fmt: skip
+    ends = stopped.dataset.end_time.values
+    assert stopped.dataset.status.values.tolist() == ["STOPPED", "STOPPED", "OK"]
+    assert ends[0] < ends[1] < ends[2] == 1.0
+    assert stopped.dataset.length.dims == ("member",)
+    assert np.isnan(stopped["kinetic"][-1, :2]).all()
+
+
+def test_several_steps() -> None:
+    family = ph.simulate(ph.problem("heavy-top"), step=[0.02, 0.01, 0.005], until=0.2)
+    assert family.dataset.energy.dims == ("t", "step")
+    assert family.t == pytest.approx(np.arange(11) * 0.02)
+    fine = ph.simulate(ph.problem("heavy-top"), step=1e-3, until=0.2, every=20, method="rkn6-dmv10")
+    errors = [np.abs(run.attitude - fine.attitude).max() for run in family.runs]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(2.0, abs=0.1)
+    with pytest.raises(InputError, match=r"0.02 is not a whole number of steps of 0.015"):
+        ph.simulate(ph.problem("heavy-top"), step=[0.02, 0.015], until=0.2)
+    with pytest.raises(InputError, match="give until"):
+        ph.simulate(ph.problem("heavy-top"), step=[0.02, 0.01], steps=10)
+    with pytest.raises(InputError, match="takes one step; got 2"):
+        ph.simulate(ph.problem("heavy-top", spin=SPINS), step=[0.02, 0.01], until=0.2)
+
+
+def test_pictures_of_a_batch(tmp_path: Path) -> None:
+    family = tops()
+    check_figure(family.plot())
+    check_figure(family.plot.energy())
+    check_figure(Plots(ph.load(family.save(tmp_path / "tops.nc")))())
+    native = ph.simulate(
+        ph.RigidBody((5, 5, 1)), None, ph.State.of(omega=np.eye(3)), step=0.1, steps=5
+    )  # members of one run
+    check_figure(native.plot())
+
+
+def test_on_the_command_line(polhode: Any) -> None:
+    code, out, err = polhode(
+        "run", "heavy-top", "--set", "spin=1:50:3", "--step", "0.01", "--until", "0.2", "--out", "tops.zarr",
+        "--plot", "tops.png",
+    )  # fmt: skip
+    assert code == 0, err
+    assert "3 runs, imidm" in out
+    assert "25.5" in out
+    d = ph.load("tops.zarr")
+    assert d.spin.values.tolist() == [1.0, 25.5, 50.0]
+    code, out, err = polhode("run", "tops.zarr", "--out", "again.zarr", "--json")
+    assert code == 0, err
+    assert ph.load("again.zarr").attitude.values.tobytes() == d.attitude.values.tobytes()
+    assert '"parameters": {"spin": 25.5}' in out
+    assert Path("tops.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("spin=1:2", "FROM:TO:COUNT"),
+        ("spin=1:2:1", "2 to 100,000"),
+        ("spin=1:2:1000000", "2 to 100,000"),
+        ("spin=1:x:3", "x"),
+        ("spin=1:2:3:4", "FROM:TO:COUNT"),
+        ("inertia=1,2", "inertia"),
+    ],
+)
+def test_bad_ranges(setting: str, words: str, polhode: Any) -> None:
+    code, _, err = polhode("run", "heavy-top", "--set", setting)
+    assert code == 2
+    assert words in err
+
+
+def test_a_batch_is_not_animated(polhode: Any) -> None:
+    code, _, err = polhode("run", "heavy-top", "--set", "spin=1,2", "--plot", "tops.html")
+    assert code == 2
+    assert "drawn as curves" in err
