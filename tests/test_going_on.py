@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -185,3 +186,78 @@ def test_who_is_shown_them_may_stop_the_run() -> None:
     assert 100 < run.steps < 100_000
     whole = ph.simulate(body, None, START, step=0.01, steps=100_000, every=100)
     same_bits(ph.simulate(run, steps=100_000 - run.steps), whole)
+
+
+# --- files -------------------------------------------------------------------------------
+
+BODY = """
+[body]
+inertia = [[5.0, 0.3, 0.2], [0.3, 4.0, 0.1], [0.2, 0.1, 3.0]]
+[start]
+omega = [1, 2, 0.5]
+[load]
+potential = "2*R33 + 0.3*R12"
+[run]
+method = "METHOD"
+step = 0.02
+until = 0.5
+every = 3
+"""
+
+
+@pytest.mark.parametrize("ending", ["zarr", "nc", "csv"])
+@pytest.mark.parametrize("method", ["imidm", "em"])
+def test_a_saved_run_goes_on_from_its_end(method: str, ending: str, polhode: Any, monkeypatch: Any) -> None:
+    """`em` has rates of its own in its states."""
+    Path("body.toml").write_text(BODY.replace("METHOD", method))
+    assert polhode("run", "body.toml", "--out", f"half.{ending}")[0] == 0
+    assert polhode("run", "body.toml", "--until", "1", "--out", f"whole.{ending}")[0] == 0
+    code, _, err = polhode("run", f"half.{ending}", "--until", "1", "--out", f"on.{ending}", "--json")
+    assert code == 0, err
+    half, whole, on = (ph.load(f"{name}.{ending}") for name in ("half", "whole", "on"))
+    assert half.sizes["t"] == 10
+    for name in ("t", "attitude", "momentum", "energy"):
+        assert on[name].values.tobytes() == whole[name].values.tobytes()
+    for name in ("stands", "recipe", "steps"):
+        assert on.attrs[name] == whole.attrs[name]
+    Path("body.toml").unlink()
+    taken = list[int]()
+    monkeypatch.setattr("polhode.simulation.walk.Walk.go", _counted("polhode.simulation.walk.Walk.go", taken))
+    assert polhode("run", f"on.{ending}", "--until", "1.1", "--out", f"further.{ending}")[0] == 0
+    assert taken == [50 if method == "imidm" else 0]  # from where it stood; of `em` a file does not hold all
+
+
+def _counted(name: str, taken: list[int]) -> Any:
+    from polhode.simulation.walk import Walk
+
+    really = Walk.go
+
+    def go(self: Any, *arguments: Any) -> None:
+        taken.append(self.done)
+        really(self, *arguments)
+
+    return go
+
+
+def test_a_saved_system_goes_on_from_its_end(polhode: Any) -> None:
+    how = ("--step", "0.01", "--every", "4")
+    assert polhode("run", "simple-pendulum", "--until", "0.5", "--out", "half.nc", *how)[0] == 0
+    assert polhode("run", "simple-pendulum", "--until", "0.9", "--out", "whole.nc", *how)[0] == 0
+    code, _, err = polhode("run", "half.nc", "--until", "0.9", "--out", "on.nc")
+    assert code == 0, err
+    whole, on = ph.load("whole.nc"), ph.load("on.nc")
+    for name in ("t", "position", "attitude", "velocity", "force"):
+        assert on[name].values.tobytes() == whole[name].values.tobytes()
+
+
+def test_where_a_run_stands_is_checked(tmp_path: Path, polhode: Any) -> None:
+    from polhode.results import save
+
+    Path("body.toml").write_text(BODY.replace("METHOD", "imidm"))
+    assert polhode("run", "body.toml", "--out", "half.nc")[0] == 0
+    dataset = ph.load("half.nc")
+    for stands in ('{"done": 3}', "[]", "x", dataset.attrs["stands"].replace('"shape": []', '"shape": [2]')):
+        save(dataset.assign_attrs(stands=stands), "bad.nc")
+        code, _, err = polhode("run", "bad.nc", "--until", "1")
+        assert code == 2
+        assert "where its run stands is not in it, or spoilt" in err

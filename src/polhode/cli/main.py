@@ -51,7 +51,11 @@ def run(
     ],
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the problem; 1,2,3 for three; 0:10:200 for a batch of 200."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A parameter of the problem; 1,2,3 for three; 0:10:200 for a batch of 200.",
+        ),
     ] = None,
     method: Annotated[
         list[str] | None, typer.Option("--method", "-m", help="A name, or module:Class; repeatable.")

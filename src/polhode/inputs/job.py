@@ -13,6 +13,7 @@ import numpy as np
 from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.events import events_of
+from polhode.inputs.going_on import gone_on
 from polhode.inputs.saved import SavedMethod, read_recipe
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
 from polhode.model import InputError
@@ -39,6 +40,7 @@ class Job:
     until: float | None
     steps: int | None
     every: int
+    saved: Path | None = None  # a run that goes on, where `until` is later than its end
 
     def override(
         self,
@@ -48,11 +50,14 @@ class Job:
         every: int | None = None,
     ) -> Job:
         """With what the command line says instead."""
+        methods, lengths = tuple(methods), tuple(lengths)
+        further = self.saved is not None and until is not None and not (methods or lengths or every)
         job = replace(
             self,
-            methods=tuple(methods) or self.methods,
-            lengths=tuple(lengths) or self.lengths,
+            methods=methods or self.methods,
+            lengths=lengths or self.lengths,
             every=self.every if every is None else every,
+            saved=self.saved if further else None,
         )
         return job if until is None else replace(job, until=until, steps=None)
 
@@ -70,7 +75,7 @@ class Job:
     def _method(self, given: str | SavedMethod) -> Method:
         return given.made(self._find) if isinstance(given, SavedMethod) else self._find(given)
 
-    def _known_as(self, method: Method) -> str | None:
+    def known_as(self, method: Method) -> str | None:
         """`module:name` of an instance in a module of the user's, from where it can be had again."""
         for given in self.methods:
             name = given.data if isinstance(given, SavedMethod) else given
@@ -80,8 +85,10 @@ class Job:
 
     def run(self, method: Any, step: float, *, progress: bool | None = None) -> Run:
         found = self._find(method)
+        if self.saved is not None and (run := gone_on(self, found, self.saved, progress)) is not None:
+            return run
         how: dict[str, Any] = {"until": self.until, "steps": self.steps, "every": self.every, "progress": progress}
-        return simulate(self.problem, method=found, step=step, method_path=self._known_as(found), **how)
+        return simulate(self.problem, method=found, step=step, method_path=self.known_as(found), **how)
 
 
 def job_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: bool = False) -> Job:
@@ -94,7 +101,8 @@ def job_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: boo
     if path.suffix in (".zarr", ".nc", ".csv"):
         recipe, method = read_recipe(path, trust=trust)
         job = _from_content(recipe, source, settings)
-        return job if method is None else replace(job, methods=(method,))
+        job = job if method is None else replace(job, methods=(method,))
+        return job if settings else replace(job, saved=path)
     if source not in PROBLEMS:
         raise InputError(
             f"{shown(source)} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "

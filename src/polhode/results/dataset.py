@@ -8,6 +8,7 @@ import numpy as np
 
 from polhode import __version__
 from polhode.results.rerun import about_rerunning
+from polhode.results.standing import written
 
 FORMAT = "polhode trajectory 3"
 WITHOUT_KIND = "polhode trajectory 2"  # and the dimension of batches was called body
@@ -60,6 +61,7 @@ def attributes_of(run: Any) -> dict[str, Any]:
         "iterations": run.trajectory.iterations,
         "halvings": run.halvings,
         "renewals": run.renewals,
+        "stands": "" if run.changes else written(run.trajectory.end),
         **about_rerunning(run.recipe, "it was made from Python objects, which a file cannot hold"),
     }
 

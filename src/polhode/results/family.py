@@ -104,6 +104,7 @@ class Family:
         return {
             **of_all,
             "members": " ".join(self.dims),
+            "stands": "",
             "status": worst.trajectory.status.name,
             "steps": max(run.steps for run in runs),
             "seconds": sum(run.trajectory.seconds for run in runs),

@@ -1,0 +1,32 @@
+"""A saved run that goes on from its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from polhode.api import simulate
+from polhode.results.run import Run
+from polhode.results.standing import read, standing
+from polhode.results.store import load
+from polhode.running import first_leg, recipe_for
+from polhode.simulation import Plan, Progress, Status
+
+
+def gone_on(job: Any, method: Any, path: Path, progress: bool | None) -> Run | None:
+    """The run of the file, gone on to the job's `until`; None where that is not later, or where it can only be made
+    from its start: it failed, or had events, or is a batch, or its method remembers more than a file holds."""
+    dataset = load(path)
+    stands, step = dataset.attrs.get("stands"), float(dataset.attrs["step"])
+    if not stands or job.problem.events or not job.until > float(dataset.t[-1]) + 1e-9 * step:
+        return None
+    if dataset.attrs["status"] not in (Status.OK.name, Status.STOPPED.name, Status.INTERRUPTED.name):
+        return None
+    plan = Plan.of(step, None, int(dataset.attrs["steps"]), job.every)
+    leg = first_leg(job.problem, method, plan, Progress(plan.total, "", progress))
+    if type(leg.begin.state) is not type(leg.now.matched(leg.begin.state, leg.now)):
+        return None  # its method keeps more in every state than a file holds
+    run = standing(leg.run, dataset, read(stands, leg.begin.state, str(path)))
+    recipe = recipe_for(job.problem, method, plan, job.known_as(method))
+    return simulate(replace(run, recipe=recipe), until=job.until, progress=progress)
