@@ -22,6 +22,7 @@ from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation, Start
 from polhode.running import first_leg, moved, next_leg, recipe_for
 from polhode.simulation import Interrupted, Plan, Progress, Status, StepError
+from polhode.step_choice import step_within
 
 
 def simulate(
@@ -30,6 +31,7 @@ def simulate(
     start: Any = None,
     *,
     step: float | None = None,
+    tolerance: float | None = None,
     method: str | Method | type[Method] | None = None,
     until: float | None = None,
     steps: int | None = None,
@@ -52,6 +54,9 @@ def simulate(
     method    a name (`polhode methods` lists them), or a Method of your own; "imidm" for a body and
               "three-field" for a system unless said
     step      length of a step (s)
+    tolerance or the error at the end that is allowed (rad, and of the momentum; of a system rad, and of its size): the
+              step is chosen by the order of the method, from runs that take two to three times as many steps as this
+              one; `run.error_estimate()` says what it came to. Refused where they do not show that order
     until     time to stop at (s); or `steps`, their number
     t0        time at the start (s), 0 unless said
     every     save every so many steps, each of them unless said; the last one is saved too
@@ -82,6 +87,8 @@ def simulate(
             if not (load is None and start is None and t0 is None):
                 raise InputError("a run brings its system, start and t0; give simulate(run, until=...)")
             chosen = None if method is None else method_of(method, what.kind)
+            if tolerance is not None:
+                raise InputError(f"a run goes on with its own steps, of {what.step:g} s; give no tolerance")
             leg = next_leg(what, chosen, step)
             if steps is not None:
                 steps = leg.begin.done + whole("steps", steps, 1)
@@ -94,13 +101,22 @@ def simulate(
         else:
             problem = problem_from(what, load, start)
             problem = problem if t0 is None else replace(problem, t0=t0)
-            step = problem.step if step is None else step
+            given, step = step, problem.step if step is None else step
             _outside_of_transformations(problem.system, problem.start, problem.t0, step, until)
-            if step is None:
-                raise InputError("step is missing: give the length of a step (s), simulate(..., step=0.01)")
             if steps is None and until is None:
                 until = problem.until if times is None else _last(times)
-            run = _begin(problem, method, step, until, steps, saving, progress, method_path, signals, on_sample)
+            chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
+            estimate = None
+            if tolerance is not None:
+                length = _to_a_tolerance(tolerance, given, steps, until, problem.t0, saving)
+                step, estimate = step_within(problem, chosen, tolerance, length, signals, progress)
+            if step is None:
+                raise InputError(
+                    "step is missing: give the length of a step (s), simulate(..., step=0.01), or a tolerance"
+                )
+            run = _begin(problem, chosen, step, until, steps, saving, progress, method_path, signals, on_sample)
+            if run.trajectory.status is Status.OK:
+                run = replace(run, estimate=estimate)
     status = run.trajectory.status
     failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
     if signals.came is not None:
@@ -114,7 +130,7 @@ def simulate(
 
 def _begin(
     problem: Problem,
-    method: Any,
+    chosen: Method,
     step: float,
     until: Any,
     steps: Any,
@@ -124,7 +140,6 @@ def _begin(
     signals: Signals,
     on_sample: Any,
 ) -> Run:
-    chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
     plan = _plan(step, until, steps, problem.t0, saving)
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
     leg = first_leg(problem, chosen, plan, bar)
@@ -143,6 +158,19 @@ def _last(times: Any) -> Any:
     if not asked.size:
         raise InputError("times must be a list of times (s); got none")
     return float(asked.max())
+
+
+def _to_a_tolerance(tolerance: Any, step: Any, steps: Any, until: Any, t0: float, saving: dict[str, Any]) -> float:
+    """How long the run is whose steps are to be chosen (s), where all that was given goes together."""
+    positive("tolerance", tolerance)
+    for name, value in (("step", step), ("steps", steps)):
+        if value is not None:
+            raise InputError(f"a tolerance chooses the steps; give it or {name}, not both; got {name}={value!r}")
+    if until is None:
+        raise InputError("a tolerance is for the end of a run: give until, the time to stop at (s)")
+    length = positive("until", _length(until, t0))
+    _plan(length, until, None, t0, saving)  # before long runs, not after them
+    return length
 
 
 def _plan(step: Any, until: Any, steps: Any, t0: float, saving: dict[str, Any]) -> Plan:

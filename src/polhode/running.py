@@ -25,11 +25,9 @@ from polhode.results.run import Run
 from polhode.results.sending import Lost
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.driver import FIRST_BLOCK
+from polhode.simulation.rungs import briefly
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
-# Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
-# these steps without it. Of one body both take as long.
-_BRIEFLY, _SMALL = 512, 64
 _AT_A_TIME = 4096  # samples
 
 
@@ -59,7 +57,7 @@ def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Le
     leg = Leg(Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every), Checkpoint(state))
     begun = as_arrays(method.begin(leg.stepped, state if leg.axes is None else leg.axes.to_principal(state)))
     start = _nothing(begun if leg.axes is None else leg.axes.from_principal(begun))
-    run = replace(leg.run, trajectory=start)
+    run = replace(leg.run, trajectory=start, begun=begun)
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
@@ -109,7 +107,7 @@ def moved(
         t0=run.t0,
         later=partial(later, run),
         first_block=_FIRST_BLOCKS[run.system.kind],
-        briefly=_briefly(leg.stepped),
+        briefly=briefly(leg.stepped),
         progress=bar,
         signals=signals,
         on_samples=None if on_sample is None else show,
@@ -118,7 +116,8 @@ def moved(
         _turn_in_place(axes, trajectory.states)
     if leg.begin.done:
         trajectory = run.trajectory.then(trajectory, run.every)
-    run = replace(run, trajectory=trajectory, recipe=recipe, every=plan.every if plan.at is None else 0).judge()
+    every = plan.every if plan.at is None else 0
+    run = replace(run, trajectory=trajectory, recipe=recipe, every=every, estimate=None).judge()
     if run.halvings and not isinstance(run.method, Halving):
         warn(
             f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
@@ -130,14 +129,6 @@ def moved(
 def recipe_for(problem: Problem, method: Method, plan: Plan, path: str | None) -> dict[str, Any] | None:
     """Enough to make the run again; None for what was made in Python."""
     return None if problem.content is None else recipe_of(problem.content, method, plan, path)
-
-
-def _briefly(system: Any) -> int:
-    """A number that depends on the size of the system alone: a step takes time like the cube of its unknowns."""
-    if system.kind != "system":
-        return 0
-    unknowns = 6 * system.size + system.rows + len(system.holonomic_rows)
-    return int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
 
 
 def _nothing(state: Any) -> Trajectory:

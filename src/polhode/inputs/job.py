@@ -13,7 +13,7 @@ import numpy as np
 from polhode.algebra import exp
 from polhode.api import simulate
 from polhode.inputs.saved import SavedMethod, read_recipe
-from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
+from polhode.inputs.schema import BodyTable, InputFile, LoadTable, RunTable, StartTable, check, read_toml
 from polhode.model import InputError
 from polhode.model.checks import nearest, numbers, shown
 from polhode.model.method import Method
@@ -38,6 +38,7 @@ class Job:
     until: float | None
     steps: int | None
     every: int
+    tolerance: float | None = None  # in the place of lengths
 
     def override(
         self,
@@ -45,23 +46,29 @@ class Job:
         lengths: Iterable[float] = (),
         until: float | None = None,
         every: int | None = None,
+        tolerance: float | None = None,
     ) -> Job:
         """With what the command line says instead."""
         job = replace(
             self,
             methods=tuple(methods) or self.methods,
-            lengths=tuple(lengths) or self.lengths,
             every=self.every if every is None else every,
         )
+        if tolerance is not None and lengths:
+            raise InputError("give --step or --tolerance, which chooses the step, not both")
+        if tolerance is not None or lengths:
+            job = replace(job, lengths=tuple(lengths), tolerance=tolerance)
         return job if until is None else replace(job, until=until, steps=None)
 
-    def chosen(self) -> list[tuple[Method, float]]:
-        """Every method with every step; unknown ones are refused before anything runs."""
+    def chosen(self) -> list[tuple[Method, float | None]]:
+        """Every method with every step, or None where a tolerance chooses it; unknown ones are refused before anything
+        runs."""
         if not self.methods:
             raise InputError(f"{self.name}: [run] method is an empty list; name one method or more")
-        if not self.lengths:
-            raise InputError(f"{self.name}: [run] step is missing; give one there or with --step")
-        return [(self._method(given), h) for given in self.methods for h in self.lengths]
+        lengths = self.lengths if self.tolerance is None else (None,)
+        if not lengths:
+            raise InputError(f"{self.name}: [run] step is missing; give one there or with --step, or a tolerance")
+        return [(self._method(given), h) for given in self.methods for h in lengths]
 
     def _find(self, given: Any) -> Method:
         return method_of(given, self.problem.kind)
@@ -77,9 +84,10 @@ class Job:
                 return name
         return None
 
-    def run(self, method: Any, step: float, *, progress: bool | None = None) -> Run:
+    def run(self, method: Any, step: float | None, *, progress: bool | None = None) -> Run:
         found = self._find(method)
         how: dict[str, Any] = {"until": self.until, "steps": self.steps, "every": self.every, "progress": progress}
+        how["tolerance"] = self.tolerance
         return simulate(self.problem, method=found, step=step, method_path=self._known_as(found), **how)
 
 
@@ -112,15 +120,16 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
     if extra:
         raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
     problem = problem_of(file.problem).problem(**{**(file.parameters or {}), **settings})
-    run = file.run
+    run = _checked(file.run, source)
     return Job(
         problem.name,
         problem,
         _tuple(run.method) if "method" in run.model_fields_set else (problem.method,),
-        _tuple(problem.step if run.step is None else run.step),
+        () if run.tolerance is not None else _tuple(problem.step if run.step is None else run.step),
         problem.until if run.until is None and run.steps is None else run.until,
         run.steps,
         run.every,
+        run.tolerance,
     )
 
 
@@ -128,7 +137,7 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Job:
     if file.body is None or file.start is None:
         missing = "body" if file.body is None else "start"
         raise InputError(f"{source}: the table [{missing}] is missing (or name a built-in `problem`)")
-    run = file.run
+    run = _checked(file.run, source)
     if run.until is None and run.steps is None:
         raise InputError(f"{source}: [run] needs until (seconds) or steps (how many)")
     content = {k: v for k, v in data.items() if k != "run"}
@@ -141,7 +150,14 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Job:
         run.until,
         run.steps,
         run.every,
+        run.tolerance,
     )
+
+
+def _checked(run: RunTable, source: str) -> RunTable:
+    if run.step is not None and run.tolerance is not None:
+        raise InputError(f"{source}: [run] has step and tolerance, which chooses the step; remove one")
+    return run
 
 
 def _body(table: BodyTable) -> RigidBody:

@@ -51,6 +51,7 @@ def _attributes(run: Any) -> dict[str, Any]:
         "iterations": run.trajectory.iterations,
         "halvings": run.halvings,
         "renewals": run.renewals,
+        **({} if run.estimate is None else run.estimate.attributes()),
         **about_rerunning(run.recipe, "it was made from Python objects, which a file cannot hold"),
     }
 

@@ -11,13 +11,16 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.accuracy import ErrorEstimate
 from polhode.algebra import Quaternion
 from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity, looked_at
 from polhode.results.animation import animate
 from polhode.results.dataset import dataset_of
+from polhode.results.error_of import error_of
 from polhode.results.judgement import energy_gone_wrong, up_to_what_has_no_value
+from polhode.results.observable import Observable
 from polhode.results.plots import Plots
 from polhode.results.scenes import scene_of
 from polhode.results.sending import Lost, Sendable
@@ -27,15 +30,6 @@ from polhode.simulation import Status, Trajectory
 
 _JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
 _SPREAD = 256  # samples
-
-
-@dataclass(frozen=True)
-class Observable:
-    """A named quantity along a run."""
-
-    values: np.ndarray  # (samples, *batch)
-    unit: str
-    meaning: str
 
 
 @dataclass(frozen=True)
@@ -55,6 +49,8 @@ class Run(Sendable):
     recipe: dict[str, Any] | None = None  # enough to run it again, where that is possible
     t0: float = 0.0
     every: int = 1  # steps between samples; 0 where they are at times of their own
+    begun: Any = field(default=None, repr=False)  # the start as the first step sees it
+    estimate: ErrorEstimate | None = None  # of its error, if it was run to a tolerance
 
     @property
     def kind(self) -> str:
@@ -203,9 +199,12 @@ class Run(Sendable):
         """Up to the first sample in which a quantity that must have a value has none."""
         return up_to_what_has_no_value(self)
 
-    def energy_gone_wrong(self) -> str | None:
-        """A sentence where the energy changed though nothing drives the motion."""
+    def energy_gone_wrong(self) -> str | None:  # a sentence where it changed though nothing drives the motion
         return energy_gone_wrong(self)
+
+    def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
+        """At the end and the largest on the way, from runs with other steps: two to nine times the steps of this."""
+        return self.estimate or error_of(self, progress)
 
     # Of one rotating body: what it was made of.
 
