@@ -6,7 +6,7 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,7 @@ def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
     check_folder(plot)
 
 
-def names_of(out: Path, chosen: list[tuple[Any, float | None]]) -> list[Path]:
+def names_of(out: Path, chosen: Sequence[tuple[Any, float | None]]) -> list[Path]:
     """`out` for one run; for several, names that tell them apart: by method and step, and by number
     where two methods of one name differ in their options."""
     if len(chosen) == 1:

@@ -60,7 +60,7 @@ class Job:
             job = replace(job, lengths=tuple(lengths), tolerance=tolerance)
         return job if until is None else replace(job, until=until, steps=None)
 
-    def chosen(self) -> list[tuple[Method, float | None]]:
+    def chosen(self) -> list[tuple[Method, Any]]:
         """Every method with every step, or None where a tolerance chooses it; unknown ones are refused before anything
         runs."""
         if not self.methods:
