@@ -13,7 +13,7 @@ FLOORS = {  # each floor stands on those below it
     "what things are": ("algebra", "solve", "model", "drawing"),
     "what moves": ("rotation", "methods", "multibody.describe", "multibody.rows", "multibody.start", "multibody.step"),
     "what it is judged by": ("references", "peers", "problems"),
-    "a run": ("simulation", "results", "api"),
+    "a run": ("simulation", "accuracy", "results", "api"),
     "who asks": ("inputs", "verify", "papers", "bench", "cli"),
 }
 

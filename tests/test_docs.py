@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import polhode as ph
 from polhode.inputs import job_of
@@ -55,6 +56,18 @@ def test_the_page_on_loads(tmp_path: Path) -> None:
     assert np.abs(drag.loads(view)[0][0]).max() == 0
     assert pull.loads(view)[0][0].tolist() == [0, 0, -2.943]
     assert twist.loads(view)[0][1].tolist() == [0, 0, 0.001]
+
+
+def test_the_page_on_accuracy(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its example prints what stands below it; the estimate of the run with a step is its distance from the other."""
+    text = (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    (code,) = blocks(text, "python")
+    names: dict[str, Any] = {}
+    exec(compile(code, "accuracy.md", "exec"), names)
+    assert capsys.readouterr().out == blocks(text, "text")[0]
+    run, given = names["run"], names["given"]
+    a, b = (Rotation.from_matrix(r.attitude[-1]) for r in (run, given))
+    assert (a.inv() * b).magnitude() == pytest.approx(given.error_estimate().error, rel=0.1)
 
 
 DOCS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted((ROOT / "docs").glob("*.md"))

@@ -164,7 +164,7 @@ def test_a_batch_is_its_members() -> None:
     assert batch.dataset.momentum.dims == ("t", "member0", "member1", "axis")
     assert "batch (3, 2)" in repr(batch)
     with pytest.raises(InputError, match="this run is a batch"):
-        batch.plot.energy()
+        batch.plot.polhode()
 
 
 def test_a_batch_names_the_member_that_failed() -> None:

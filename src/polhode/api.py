@@ -11,8 +11,9 @@ import numpy as np
 
 from polhode._notices import warn
 from polhode._signals import Signals, watched
+from polhode.asked import last_of, length_within, plan_of
 from polhode.members import by_steps, family_of
-from polhode.model.checks import InputError, double_precision, numbers, positive, whole
+from polhode.model.checks import InputError, double_precision, whole
 from polhode.model.family import Problems, batch_of
 from polhode.model.method import Method
 from polhode.model.problem import Problem
@@ -25,6 +26,7 @@ from polhode.rotation import RigidBody, Rotation, Start
 from polhode.running import first_leg, moved, next_leg, recipe_for
 from polhode.simulation import Interrupted, Plan, Progress, Status, StepError
 from polhode.simulation.events import Event
+from polhode.step_choice import step_within
 
 
 def simulate(
@@ -33,6 +35,7 @@ def simulate(
     start: Any = None,
     *,
     step: float | Sequence[float] | None = None,
+    tolerance: float | None = None,
     method: str | Method | type[Method] | None = None,
     until: float | None = None,
     steps: int | None = None,
@@ -58,6 +61,9 @@ def simulate(
     method    a name (`polhode methods` lists them), or a Method of your own; "imidm" for a body and
               "three-field" for a system unless said
     step      length of a step (s); of several, `step=[0.1, 0.05]`, a Family of runs with each
+    tolerance or the error at the end that is allowed (rad, and of the momentum; of a system rad, and of its size): the
+              step is chosen by the order of the method, from runs that take two to three times as many steps as this
+              one; `run.error_estimate()` says what it came to. Refused where they do not show that order
     until     time to stop at (s); or `steps`, their number
     t0        time at the start (s), 0 unless said
     every     save every so many steps, each of them unless said; the last one is saved too
@@ -84,7 +90,7 @@ def simulate(
     if isinstance(what, Problems) or (_is_list(step) and not isinstance(what, Run)):
         how: dict[str, Any] = {"method": method, "until": until, "steps": steps, "t0": t0, "every": every}
         how |= {"every_seconds": every_seconds, "times": times, "events": events, "on_sample": on_sample}
-        how["method_path"] = method_path
+        how |= {"method_path": method_path, "tolerance": tolerance}
         several = _several(what, load, start, step, how)
         return cast(Run, family_of(simulate, several, how, progress))  # it has what a Run has, of all of them
     saving = {"every": every, "every_seconds": every_seconds, "times": times}
@@ -95,26 +101,38 @@ def simulate(
             if not (load is None and start is None and t0 is None):
                 raise InputError("a run brings its system, start and t0; give simulate(run, until=...)")
             chosen = None if method is None else method_of(method, what.kind)
+            if tolerance is not None:
+                raise InputError(f"a run goes on with its own steps, of {what.step:g} s; give no tolerance")
             leg = next_leg(what, chosen, step)
             if steps is not None:
                 steps = leg.begin.done + whole("steps", steps, 1)
             elif until is None:
-                until = _last(times)
-            plan = _plan(what.step, until, steps, what.t0, {**saving, "every": every or what.every or 1})
+                until = last_of(times)
+            plan = plan_of(what.step, until, steps, what.t0, {**saving, "every": every or what.every or 1})
             if plan.total <= leg.begin.done or (plan.at and plan.at[0] <= (leg.begin.done, 0.0)):
                 raise InputError(f"the run stands at t = {what.t[-1]:g} already; go on to a later time")
             run = _go_on(what, leg, plan, progress, signals, on_sample, events)
         else:
             problem = problem_from(what, load, start)
             problem = problem if t0 is None else replace(problem, t0=t0)
-            step = problem.step if step is None else step
+            given, step = step, problem.step if step is None else step
             _outside_of_transformations(problem.system, problem.start, problem.t0, step, until)
-            if step is None:
-                raise InputError("step is missing: give the length of a step (s), simulate(..., step=0.01)")
             if steps is None and until is None:
-                until = problem.until if times is None else _last(times)
-            plan = _plan(step, until, steps, problem.t0, saving)
-            run = _begin(problem, method, plan, progress, method_path, signals, on_sample, events)
+                until = problem.until if times is None else last_of(times)
+            chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
+            estimate = None
+            if tolerance is not None:
+                _check_actions(problem.events if events is None else events)
+                length = length_within(tolerance, given, steps, until, problem.t0, saving)
+                step, estimate = step_within(problem, chosen, tolerance, length, signals, progress)
+            if step is None:
+                raise InputError(
+                    "step is missing: give the length of a step (s), simulate(..., step=0.01), or a tolerance"
+                )
+            plan = plan_of(step, until, steps, problem.t0, saving)
+            run = _begin(problem, chosen, plan, progress, method_path, signals, on_sample, events)
+            if run.trajectory.status is Status.OK:
+                run = replace(run, estimate=estimate)
     status = run.trajectory.status
     failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
     if signals.came is not None:
@@ -128,7 +146,7 @@ def simulate(
 
 def _begin(
     problem: Problem,
-    method: Any,
+    chosen: Method,
     plan: Plan,
     progress: bool | None,
     path: str | None,
@@ -136,7 +154,6 @@ def _begin(
     on_sample: Any,
     events: Any,
 ) -> Run:
-    chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
     leg = first_leg(problem, chosen, plan, bar)
     recipe = without_events(recipe_for(problem, chosen, plan, path), events)
@@ -147,6 +164,14 @@ def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signa
     bar = Progress(plan.total, f"{run.method.name}  h = {plan.step:g}", progress)
     recipe = without_events(going_on(run.recipe, plan), events)
     return moved(leg, plan, bar, signals, recipe, on_sample, events)
+
+
+def _check_actions(events: Any) -> None:
+    for event in [events] if isinstance(events, Event) else events or ():
+        if getattr(event, "action", None) is not None:
+            raise InputError(
+                f"the error of a run that event {event.name!r} changes is not estimated; give a step, no tolerance"
+            )
 
 
 def _several(what: Any, load: Any, start: Any, step: Any, how: dict[str, Any]) -> Problems:
@@ -177,30 +202,6 @@ def batch(make: Callable[..., Any], **parameters: Any) -> Problems:
     return batch_of(make, made, **parameters)
 
 
-def _last(times: Any) -> Any:
-    if times is None:
-        raise InputError("give until, the time to go on to, or steps, how many more")
-    asked = numbers("times", times)
-    if not asked.size:
-        raise InputError("times must be a list of times (s); got none")
-    return float(asked.max())
-
-
-def _plan(step: Any, until: Any, steps: Any, t0: float, saving: dict[str, Any]) -> Plan:
-    every, seconds, times = saving["every"], saving["every_seconds"], saving["times"]
-    if seconds is not None:
-        ratio = positive("every_seconds", seconds) / positive("step", step)
-        if round(ratio) >= 1 and abs(ratio - round(ratio)) <= 1e-9 * ratio:
-            every, seconds = round(ratio), None
-    total = None if until is None else _length(until, t0)
-    if total is not None and times is not None:  # the steps go on beyond the last time, if it is between two
-        total = positive("step", step) * np.ceil(total / step - 1e-9)
-    plan = Plan.of(step, total, steps, 1 if every is None else every)
-    if seconds is not None:
-        times = t0 + seconds * np.arange(int(plan.total * plan.step / seconds * (1 + 1e-12)) + 1)
-    return plan if times is None else plan.saving(times, t0)
-
-
 def problem_from(what: Any, load: Any = None, start: Any = None) -> Problem:
     """Whatever is given to `simulate`, as a problem."""
     if isinstance(what, Problem):
@@ -222,13 +223,6 @@ def problem_from(what: Any, load: Any = None, start: Any = None) -> Problem:
             f"body must be a RigidBody or a multibody.System; got {what!r}. Example: RigidBody(inertia=(5, 5, 1))"
         )
     return Problem(Rotation(what, load), start.on(what) if isinstance(start, Start) else start)
-
-
-def _length(until: Any, t0: float) -> Any:
-    """Of time, from t0 to `until`."""
-    if t0 and not until > t0:
-        raise InputError(f"until must be later than the start, t0 = {t0:g}; got {until!r}")
-    return until - t0 if t0 else until
 
 
 def _outside_of_transformations(*given: Any) -> None:

@@ -27,12 +27,10 @@ from polhode.results.sending import Lost
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
+from polhode.simulation.rungs import briefly
 from polhode.watching import Change, watch_of
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
-# Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
-# these steps without it. Of one body both take as long.
-_BRIEFLY, _SMALL = 512, 64
 _AT_A_TIME = 4096  # samples
 
 
@@ -71,7 +69,7 @@ def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Le
     now.look(state, t0)
     leg = Leg(Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every), Checkpoint(state), now)
     begun = leg.begun(state)
-    run = replace(leg.run, trajectory=_nothing(leg.seen(begun)))
+    run = replace(leg.run, trajectory=_nothing(leg.seen(begun)), begun=begun)
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
@@ -118,7 +116,8 @@ def moved(
         leg = _changed(run, change)
         watch = watch_of(events, leg, watch)
         run = _moved(leg, plan, bar, signals, on_sample, watch)
-    run = replace(run, recipe=recipe, every=plan.every if plan.at is None else 0).judge()
+    every = plan.every if plan.at is None else 0
+    run = replace(run, recipe=recipe, every=every, estimate=None).judge()
     if run.halvings and not isinstance(run.method, Halving):
         warn(
             f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
@@ -152,7 +151,7 @@ def _moved(
         t0=run.t0,
         later=partial(later, run),
         first_block=_FIRST_BLOCKS[run.system.kind],
-        briefly=_briefly(leg.stepped),
+        briefly=briefly(leg.stepped),
         progress=bar,
         signals=signals,
         on_samples=None if on_sample is None else show,
@@ -170,14 +169,6 @@ def _moved(
 def recipe_for(problem: Problem, method: Method, plan: Plan, path: str | None) -> dict[str, Any] | None:
     """Enough to make the run again; None for what was made in Python."""
     return None if problem.content is None else recipe_of(problem.content, method, plan, path)
-
-
-def _briefly(system: Any) -> int:
-    """A number that depends on the size of the system alone: a step takes time like the cube of its unknowns."""
-    if system.kind != "system":
-        return 0
-    unknowns = 6 * system.size + system.rows + len(system.holonomic_rows)
-    return int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
 
 
 def _nothing(state: Any) -> Trajectory:

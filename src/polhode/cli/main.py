@@ -64,6 +64,10 @@ def run(
         list[float] | None,
         typer.Option("--step", parser=_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
     ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option("--tolerance", parser=_number, metavar="ERROR", help="Of the end, instead of a step: chooses it."),
+    ] = None,
     until: Annotated[
         float | None, typer.Option("--until", parser=_number, metavar="SECONDS", help="Time to stop at (s).")
     ] = None,
@@ -84,7 +88,8 @@ def run(
     from polhode.cli.run import run_command
 
     with only_json(as_json):
-        run_command(source, settings or [], method or [], step or [], until, every, out, plot, as_json, trust)
+        how = (until, every, out, plot, as_json, trust, tolerance)
+        run_command(source, settings or [], method or [], step or [], *how)
 
 
 @app.command()

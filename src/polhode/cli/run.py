@@ -6,13 +6,14 @@ import re
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from polhode.cli.errors import error_cell, error_heading, error_words
 from polhode.cli.families import show_family
 from polhode.cli.output import print_json
 from polhode.cli.settings import settings_of
@@ -45,10 +46,11 @@ def run_command(
     plot: Path | None,
     as_json: bool,
     trust: bool = False,
+    tolerance: float | None = None,
 ) -> None:
     with _notices():
         job = job_of(source, settings_of(settings), trust=trust)
-    job = job.override(methods, steps, until, every)
+    job = job.override(methods, steps, until, every, tolerance)
     chosen = job.chosen()
     places = [] if out is None else names_of(out, chosen)
     _check_places(places, plot)
@@ -63,6 +65,11 @@ def run_command(
         try:
             with _notices():
                 runs.append(job.run(method, step, progress=False if as_json else None))
+        except InputError as error:  # a tolerance that this method does not keep, after others that did
+            if not runs or job.tolerance is None:
+                raise
+            errors.append(str(error))
+            continue
         except StepError as error:
             runs.append(error.run)
             errors.append(str(error))
@@ -120,7 +127,7 @@ def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
     check_folder(plot)
 
 
-def names_of(out: Path, chosen: list[tuple[Any, float]]) -> list[Path]:
+def names_of(out: Path, chosen: Sequence[tuple[Any, float | None]]) -> list[Path]:
     """`out` for one run; for several, names that tell them apart: by method and step, and by number
     where two methods of one name differ in their options."""
     if len(chosen) == 1:
@@ -129,7 +136,7 @@ def names_of(out: Path, chosen: list[tuple[Any, float]]) -> list[Path]:
     taken: set[str] = set()
     for method, step in chosen:
         called = re.sub(r"[^\w.+-]", "_", method.name)
-        stem = f"{out.stem}-{called}-{exactly(step)}"
+        stem = f"{out.stem}-{called}" + ("" if step is None else f"-{exactly(step)}")
         endings = ("", *(f"-{n}" for n in range(2, len(chosen) + 1)))
         name = next(n for n in (f"{stem}{e}{out.suffix}" for e in endings) if n.casefold() not in taken)
         taken.add(name.casefold())
@@ -189,14 +196,16 @@ def _show(job: Job, runs: list[Any]) -> None:
                 *_kept(run, s),
                 f"{s['iterations']:.2f}",
                 f"{s['seconds']:.3g}",
+                *error_cell(runs, run),
             )
         )
     headings = ("method", "step", "steps", "energy at start", "energy drift", *kept, "iterations", "seconds")
-    show_table(headings, rows, title=title)
+    show_table((*headings, *error_heading(runs)), rows, title=title)
     of_what = "of the energy, and of Π1 and Π2 as a vector"
     if not twistless:
         of_what = "of the energy, of the spatial momentum as a vector and of its vertical component"
-    say(f"Drifts are the largest relative deviation over the saved samples: {of_what}. {dashes(rows)}{SECONDS}")
+    drifts = f"Drifts are the largest relative deviation over the saved samples: {of_what}. "
+    say(f"{drifts}{dashes(rows)}{SECONDS}{error_words(runs)}")
 
 
 def _records(run: Any) -> list[dict[str, Any]]:

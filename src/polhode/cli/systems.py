@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from polhode.cli.errors import error_cell, error_heading, error_words
 from polhode.cli.tables import say, show_table
 from polhode.results.style import exactly
 
@@ -29,16 +30,17 @@ def show_systems(title: str, runs: list[Any]) -> None:
                 f"{s['constraints']['gap']:.1e}",
                 f"{s['iterations']:.2f}",
                 f"{s['seconds']:.3g}",
+                *error_cell(runs, run),
             )
         )
         ends.append((name, exactly(s["step"]), *(f"{s['final']['observables'][n]:.9g}" for n in names)))
     headings = ("method", "step", "steps", "energy at start", "energy drift", "slip", "gap", "iterations", "seconds")
-    show_table(headings, kept, title=title)
+    show_table((*headings, *error_heading(runs)), kept, title=title)
     if names:
         show_table(("method", "step", *names), ends, title=f"At t = {runs[0].t[-1]:g} s")
     say(
         "Energy drift is the largest relative deviation over the saved samples; slip and gap are the largest residuals "
-        f"of rolling rows (m/s, rad/s) and of joints and contacts (m, rad). {dashes(kept)}{SECONDS}"
+        f"of rolling rows (m/s, rad/s) and of joints and contacts (m, rad). {dashes(kept)}{SECONDS}{error_words(runs)}"
     )
 
 

@@ -15,7 +15,7 @@ from polhode.api import simulate
 from polhode.inputs.events import events_of
 from polhode.inputs.going_on import gone_on
 from polhode.inputs.saved import SavedMethod, read_recipe
-from polhode.inputs.schema import BodyTable, InputFile, LoadTable, StartTable, check, read_toml
+from polhode.inputs.schema import BodyTable, InputFile, LoadTable, RunTable, StartTable, check, read_toml
 from polhode.model import InputError
 from polhode.model.checks import nearest, numbers, shown
 from polhode.model.method import Method
@@ -40,6 +40,7 @@ class Job:
     until: float | None
     steps: int | None
     every: int
+    tolerance: float | None = None  # in the place of lengths
     saved: Path | None = None  # a run that goes on, where `until` is later than its end
 
     def override(
@@ -48,26 +49,32 @@ class Job:
         lengths: Iterable[float] = (),
         until: float | None = None,
         every: int | None = None,
+        tolerance: float | None = None,
     ) -> Job:
         """With what the command line says instead."""
         methods, lengths = tuple(methods), tuple(lengths)
-        further = self.saved is not None and until is not None and not (methods or lengths or every)
+        further = self.saved is not None and until is not None and not (methods or lengths or every or tolerance)
         job = replace(
             self,
             methods=methods or self.methods,
-            lengths=lengths or self.lengths,
             every=self.every if every is None else every,
             saved=self.saved if further else None,
         )
+        if tolerance is not None and lengths:
+            raise InputError("give --step or --tolerance, which chooses the step, not both")
+        if tolerance is not None or lengths:
+            job = replace(job, lengths=tuple(lengths), tolerance=tolerance)
         return job if until is None else replace(job, until=until, steps=None)
 
-    def chosen(self) -> list[tuple[Method, float]]:
-        """Every method with every step; unknown ones are refused before anything runs."""
+    def chosen(self) -> list[tuple[Method, Any]]:
+        """Every method with every step, or None where a tolerance chooses it; unknown ones are refused before anything
+        runs."""
         if not self.methods:
             raise InputError(f"{self.name}: [run] method is an empty list; name one method or more")
-        if not self.lengths:
-            raise InputError(f"{self.name}: [run] step is missing; give one there or with --step")
-        return [(self._method(given), h) for given in self.methods for h in self.lengths]
+        lengths = self.lengths if self.tolerance is None else (None,)
+        if not lengths:
+            raise InputError(f"{self.name}: [run] step is missing; give one there or with --step, or a tolerance")
+        return [(self._method(given), h) for given in self.methods for h in lengths]
 
     def _find(self, given: Any) -> Method:
         return method_of(given, self.problem.kind)
@@ -83,11 +90,12 @@ class Job:
                 return name
         return None
 
-    def run(self, method: Any, step: float, *, progress: bool | None = None) -> Run:
+    def run(self, method: Any, step: float | None, *, progress: bool | None = None) -> Run:
         found = self._find(method)
         if self.saved is not None and (run := gone_on(self, found, self.saved, progress)) is not None:
             return run
         how: dict[str, Any] = {"until": self.until, "steps": self.steps, "every": self.every, "progress": progress}
+        how["tolerance"] = self.tolerance
         return simulate(self.problem, method=found, step=step, method_path=self.known_as(found), **how)
 
 
@@ -122,15 +130,16 @@ def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]
         raise InputError(f"{source}: `problem` brings its own {', '.join(extra)}; remove the one or the other")
     problem = problem_of(file.problem).problem(**{**(file.parameters or {}), **settings})
     problem = _with_events(problem, events_of(file.event, problem.system), data.get("event"))
-    run = file.run
+    run = _checked(file.run, source)
     return Job(
         problem.name,
         problem,
         _tuple(run.method) if "method" in run.model_fields_set else (problem.method,),
-        _tuple(problem.step if run.step is None else run.step),
+        () if run.tolerance is not None else _tuple(problem.step if run.step is None else run.step),
         problem.until if run.until is None and run.steps is None else run.until,
         run.steps,
         run.every,
+        run.tolerance,
     )
 
 
@@ -138,7 +147,7 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Job:
     if file.body is None or file.start is None:
         missing = "body" if file.body is None else "start"
         raise InputError(f"{source}: the table [{missing}] is missing (or name a built-in `problem`)")
-    run = file.run
+    run = _checked(file.run, source)
     if run.until is None and run.steps is None:
         raise InputError(f"{source}: [run] needs until (seconds) or steps (how many)")
     content = {k: v for k, v in data.items() if k != "run"}
@@ -152,6 +161,7 @@ def _from_tables(file: InputFile, data: dict[str, Any], source: str) -> Job:
         run.until,
         run.steps,
         run.every,
+        run.tolerance,
     )
 
 
@@ -164,6 +174,12 @@ def _with_events(problem: Any, events: tuple[Any, ...], tables: Any) -> Any:
     members = np.empty_like(problem.members)
     members.flat = [_with_events(member, events, tables) for member in problem.members.flat]
     return replace(problem, members=members, content=content)
+
+
+def _checked(run: RunTable, source: str) -> RunTable:
+    if run.step is not None and run.tolerance is not None:
+        raise InputError(f"{source}: [run] has step and tolerance, which chooses the step; remove one")
+    return run
 
 
 def _body(table: BodyTable) -> RigidBody:

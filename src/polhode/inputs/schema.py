@@ -83,10 +83,11 @@ class LoadTable(Table):
 
 
 class RunTable(Table):
-    """`until` in seconds, or `steps`, their number."""
+    """`until` in seconds, or `steps`, their number; `step` in seconds, or `tolerance`, of the error at the end."""
 
     method: str | list[str] = "imidm"
     step: Number | list[Number] | None = None
+    tolerance: Number | None = None
     until: Number | None = None
     steps: Whole | None = None
     every: Whole = 1

@@ -62,6 +62,7 @@ def attributes_of(run: Any) -> dict[str, Any]:
         "halvings": run.halvings,
         "renewals": run.renewals,
         "stands": "" if run.changes else written(run.trajectory.end),
+        **({} if run.estimate is None else run.estimate.attributes()),
         **about_rerunning(run.recipe, "it was made from Python objects, which a file cannot hold"),
     }
 

@@ -12,13 +12,16 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.accuracy import ErrorEstimate
 from polhode.algebra import Quaternion
 from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
 from polhode.results.animation import animate
 from polhode.results.dataset import dataset_of
+from polhode.results.error_of import error_of
 from polhode.results.judgement import drift_of, energy_gone_wrong, up_to_what_has_no_value
+from polhode.results.observable import Observable
 from polhode.results.parts import mapped, over_parts
 from polhode.results.plots import Plots
 from polhode.results.scenes import scene_of
@@ -29,15 +32,6 @@ from polhode.simulation import Happened, Status, Trajectory
 
 _JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
 _SPREAD = 256  # samples
-
-
-@dataclass(frozen=True)
-class Observable:
-    """A named quantity along a run."""
-
-    values: np.ndarray  # (samples, *batch)
-    unit: str
-    meaning: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +52,8 @@ class Run(Sendable):
     t0: float = 0.0
     every: int = 1  # steps between samples; 0 where they are at times of their own
     changes: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # from which sample on, and the system then
+    begun: Any = field(default=None, repr=False)  # the start as the first step sees it
+    estimate: ErrorEstimate | None = None  # of its error, if it was run to a tolerance
 
     @property
     def kind(self) -> str:
@@ -207,6 +203,10 @@ class Run(Sendable):
         return tuple(name for name in _JUDGED if name in self.quantities)
 
     judge, energy_gone_wrong = up_to_what_has_no_value, energy_gone_wrong
+
+    def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
+        """At the end and the largest on the way, from runs with other steps: two to nine times the steps of this."""
+        return self.estimate or error_of(self, progress)
 
     # Of one rotating body: what it was made of.
 

@@ -32,6 +32,8 @@ def summary(run: Any) -> dict[str, Any]:
         record |= {"halvings": run.halvings, "renewals": run.renewals}
     if run.events:
         record["events"] = [{"name": event.name, "t": event.t} for event in run.events]
+    if run.estimate is not None:
+        record["error"] = run.estimate.record()
     return record | {"conserved": list(run.conserved), "iterations": run.trajectory.iterations, "ok": run.ok}
 
 
@@ -62,11 +64,12 @@ def described(run: Any) -> str:
         kept = f"slip at most {s['constraints']['slip']:.1e}, gaps at most {s['constraints']['gap']:.1e}"
     else:
         kept = _told(run, "nonholonomic_momentum" if "twist_rate" in run else "spatial_momentum", s)
+    said = "" if run.estimate is None else f"; error at the end {np.max(run.estimate.error):.2g}, estimated"
     return (
         f"<polhode run: {s['method']}{of}, {run.steps} steps of {run.step:g} s to t = {run.t[-1]:g}{batch}, "
         f"{len(run.t)} samples\n"
         f"  {_told(run, 'energy', s)}, {kept}, {s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
-        f"  {run.trajectory.status.value}>"
+        f"  {run.trajectory.status.value}{said}>"
     )
 
 

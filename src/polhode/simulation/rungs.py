@@ -9,6 +9,17 @@ import numpy as np
 from polhode.simulation.loop import Block, run_block, run_block_briefly
 
 _CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
+# Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
+# these steps without it. Of one body both take as long.
+_BRIEFLY, _SMALL = 512, 64
+
+
+def briefly(system: Any) -> int:
+    """How many, by the size of the system alone: a step takes time like the cube of its unknowns."""
+    if system.kind != "system":
+        return 0
+    unknowns = 6 * system.size + system.rows + len(system.holonomic_rows)
+    return int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
 
 
 class Rungs:

@@ -1,0 +1,92 @@
+"""`Repeated`: the same motion, from the same start to the same end, in any number of steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from polhode._signals import Signals
+from polhode.accuracy.path import Path
+from polhode.accuracy.triple import Triple
+from polhode.simulation import Checkpoint, Plan, Progress, Rungs, Status, integrate
+from polhode.simulation.rungs import briefly
+
+# A prime that is rarely among the factors of what a user chooses: a load of period T/60 or T/64 is not seen at the same
+# phase in every step of every run.
+SAMPLES = 37
+_BLOCK = 512  # steps before the first look at the clock
+
+
+@dataclass
+class Repeated:
+    """A method on a system, both as steps see them. Programs are made once, for steps of any length."""
+
+    method: Any
+    system: Any
+    start: Any
+    t0: float
+    length: float  # s, from t0 to the end
+    grid: int  # all numbers of steps are multiples of it
+    signals: Signals
+    progress: bool | None = None
+    _rungs: Rungs | None = None
+    _paths: dict[int, Path | None] = field(default_factory=dict)
+    failed: int = 0  # the largest number of steps of which one was not solved
+
+    def path(self, steps: int) -> Path | None:
+        """In so many steps, at times that are common to all; None where one was not solved."""
+        if steps not in self._paths:
+            self._paths[steps] = self._walked(steps)
+        return self._paths[steps]
+
+    def triple(self, steps: int) -> Triple | None:
+        """In so many steps, a half and a quarter of them."""
+        a, b, c = (self.path(steps // k) for k in (4, 2, 1))
+        if a is None or b is None or c is None:
+            return None
+        return Triple.of(steps, self.method, self.length, (a, b, c))
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Those at which paths are seen (s)."""
+        return self.t0 + self.length * self._marks / self.grid
+
+    @cached_property
+    def _marks(self) -> np.ndarray:
+        return np.unique(np.ceil(np.arange(1, SAMPLES + 1) * (self.grid / SAMPLES)).astype(int))
+
+    def agree_until(self, triple: Triple) -> float:
+        """For how long the finer two of three runs stay near one another (s)."""
+        return float(self.times[triple.apart_from] - self.t0) if triple.apart_from < len(self.times) else self.length
+
+    @cached_property
+    def turned(self) -> float:
+        """Roughly by what angle the fastest body turns in all, by how it starts (rad)."""
+        return float(self.system.fastest(self.start)) * self.length
+
+    def _walked(self, steps: int) -> Path | None:
+        brief = briefly(self.system)
+        self._rungs = self._rungs or Rungs(self.method, self.system, self.start, brief)
+        h = self.length / steps
+        trajectory = integrate(
+            self.method,
+            self.system,
+            Checkpoint(self.start),
+            Plan(h, steps, 1, tuple((int(mark), 0.0) for mark in self._marks * (steps // self.grid))),
+            t0=self.t0,
+            first_block=_BLOCK,
+            briefly=brief,
+            progress=Progress(steps, f"{self.method.name}  h = {h:g}, to see its error", self.progress),
+            signals=self.signals,
+            rungs=self._rungs,
+        )
+        if trajectory.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt("interrupted while the error of a run was estimated; there is nothing to keep")
+        if trajectory.status is not Status.OK:
+            self.failed = max(self.failed, steps)
+            return None
+        path = Path.of(self.system, trajectory.states)
+        return path if np.isfinite(path.beside).all() and np.isfinite(path.attitudes).all() else None
