@@ -114,3 +114,26 @@ def test_every_dependency_is_named_with_its_reason() -> None:
     text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
     wanted = [w for group in (project["dependencies"], *project["optional-dependencies"].values()) for w in group]
     assert [name for name in (re.split(r"[<>=]", w)[0] for w in wanted) if name not in text] == []
+
+
+def test_the_page_on_runs() -> None:
+    """The coin's energy fell by what the drag took; flips against elliptic integrals; speeds against the linear theory."""
+    coin, flips, rides = (
+        _named(code) for code in blocks((ROOT / "docs" / "runs.md").read_text(encoding="utf-8"), "python")
+    )
+    (event,) = coin["spun"].events
+    axis = coin["spun"].attitude[-1, 0][:, 1]
+    assert abs(abs(axis[2]) - np.sin(np.pi / 3)) < 1e-12
+    assert event.t == coin["spun"].t[-1]
+    spun = coin["spun"]
+    power = -1e-6 * (spun.omegas[:, 0] ** 2).sum(axis=-1)
+    lost = np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(spun.t))
+    assert spun.energy[-1] - spun.energy[0] == pytest.approx(lost, rel=1e-2)
+    assert flips["periods"] == pytest.approx(flips["exact"], rel=1e-8)
+    assert rides["stable"].tolist() == [4.5, 4.75, 5.0, 5.25, 5.5, 5.75, 6.0]
+
+
+def _named(code: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(compile(code, "runs.md", "exec"), names)
+    return names
