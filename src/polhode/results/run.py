@@ -203,7 +203,7 @@ class Run(Sendable):
         return energy_gone_wrong(self)
 
     def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
-        """At the end and the largest on the way, from runs with other steps: two to nine times the steps of this."""
+        """At the end and the largest on the way, from runs with other steps: three to nine times the steps of this."""
         return self.estimate or error_of(self, progress)
 
     # Of one rotating body: what it was made of.
