@@ -62,7 +62,7 @@ def simulate(
               "three-field" for a system unless said
     step      length of a step (s); of several, `step=[0.1, 0.05]`, a Family of runs with each
     tolerance or the error at the end that is allowed (rad, and of the momentum; of a system rad, and of its size): the
-              step is chosen by the order of the method, from runs that take two to three times as many steps as this
+              step is chosen by the order of the method, from runs that take three to five times as many steps as this
               one; `run.error_estimate()` says what it came to. Refused where they do not show that order
     until     time to stop at (s); or `steps`, their number
     t0        time at the start (s), 0 unless said

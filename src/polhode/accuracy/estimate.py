@@ -14,6 +14,7 @@ from polhode.accuracy.triple import Triple
 # Up to this order the error of the finest of three runs is inferred from the other two. Above, a step more or less is
 # a factor of 60 to 1000, in which round-off could hide; so a finer run measures it.
 _INFERRED = 4
+_MOST = 0.1  # rad, or relative, of round-off that has grown: beyond, its size is not known
 _NOISE = "the motion is so unstable that round-off, grown with it, is all that is left"
 
 
@@ -73,12 +74,21 @@ def estimated(repeated: Repeated, steps: int) -> ErrorEstimate:
 
 
 def estimate_of(repeated: Repeated, triple: Triple, which: int) -> ErrorEstimate:
-    error, largest = (x[()] for x in triple.error(which))
-    trusted = bool(triple.trustworthy.all())
+    steps = triple.steps // (4, 2, 1)[which]
+    noise = noise_in(repeated, triple, which)
+    error, largest = (np.asarray(x + noise)[()] for x in triple.error(which))
+    trusted = bool(triple.trustworthy.all() and (noise <= _MOST).all())
     order = np.where(triple.at_round_off & ~triple.in_order, math.nan, triple.order)[()]
-    step = repeated.length / (triple.steps // (4, 2, 1)[which])
     why = "" if trusted else why_not(repeated, triple)
-    return ErrorEstimate(error, largest, order, triple.claimed, trusted, step, why)
+    return ErrorEstimate(error, largest, order, triple.claimed, trusted, repeated.length / steps, why)
+
+
+def noise_in(repeated: Repeated, triple: Triple, which: int) -> np.ndarray:
+    """What round-off has grown to, of the members in which it is more than the error by the order; 0 of the others."""
+    if not triple.trustworthy.all():
+        return np.zeros(triple.trustworthy.shape)
+    scatter = repeated.scatter(triple.steps // (4, 2, 1)[which])
+    return np.where(scatter > triple.error(which, cautious=True)[0], 2.0 * scatter, 0.0)
 
 
 def known_in(order: float) -> int:
@@ -89,6 +99,8 @@ def known_in(order: float) -> int:
 def why_not(repeated: Repeated, triple: Triple) -> str:
     """Why an estimate from these runs is not to be trusted."""
     bad = ~triple.trustworthy
+    if not bad.any():
+        return _NOISE
     names = np.argwhere(bad)[:5].tolist() if bad.ndim else []
     members = f" (members {names} of the batch)" if names else ""
     h = repeated.length / triple.steps

@@ -13,7 +13,7 @@ In a batch every member has its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class Path:
 
     attitudes: np.ndarray  # (..., 4)
     beside: np.ndarray  # (..., 3) momenta or positions
-    unit: Any  # of those: a length, or None for the largest momentum
+    unit: Any  # of those: a length, or (members, 1, 1) the largest momentum
     fastest: float  # angular speed of a body, over all samples and members (rad/s)
 
     @classmethod
@@ -37,23 +37,21 @@ class Path:
         fastest = float(system.fastest(states))
         if system.kind == "rotation":  # a body is one of one
             q, Pi = (np.asarray(x.array)[..., None, :] for x in (states.attitude, states.momentum))
-            return cls(q, Pi, None, fastest)
+            longest = np.linalg.norm(Pi, axis=-1, keepdims=True).max(axis=0)
+            return cls(q, Pi, np.where(longest > 0, longest, 1.0), fastest)
         return cls(np.asarray(states.quaternions), np.asarray(states.positions), extent(system), fastest)
 
     @property
-    def scale(self) -> Any:
-        """(members, 1, 1)"""
-        if self.unit is not None:
-            return self.unit
-        longest = np.linalg.norm(self.beside, axis=-1, keepdims=True).max(axis=0)
-        return np.where(longest > 0, longest, 1.0)
+    def end(self) -> Path:
+        """The last sample alone."""
+        return replace(self, attitudes=self.attitudes[-1:], beside=self.beside[-1:])
 
     def to(self, other: Path) -> np.ndarray:
         """(samples, members, 2 bodies, 3): rotation vectors from these attitudes to the others', and what else
         changes, in its unit."""
         turn = Quaternion.of(self.attitudes).conjugate * Quaternion.of(other.attitudes)
         turned = np.asarray(log(turn).array)
-        return np.concatenate([turned, (other.beside - self.beside) / other.scale], axis=-2)
+        return np.concatenate([turned, (other.beside - self.beside) / other.unit], axis=-2)
 
 
 def size(differences: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from polhode._signals import Signals
-from polhode.accuracy.path import Path
+from polhode.accuracy.path import Path, size
 from polhode.accuracy.triple import Triple
 from polhode.simulation import Checkpoint, Plan, Progress, Rungs, Status, integrate
 from polhode.simulation.rungs import briefly
@@ -34,13 +34,24 @@ class Repeated:
     progress: bool | None = None
     _rungs: Rungs | None = None
     _paths: dict[int, Path | None] = field(default_factory=dict)
-    failed: int = 0  # the largest number of steps of which one was not solved
+    _ends: dict[int, Path | None] = field(default_factory=dict)
 
     def path(self, steps: int) -> Path | None:
         """In so many steps, at times that are common to all; None where one was not solved."""
         if steps not in self._paths:
-            self._paths[steps] = self._walked(steps)
+            self._paths[steps] = self._walked(steps, self._marks * (steps // self.grid))
         return self._paths[steps]
+
+    def scatter(self, steps: int) -> np.ndarray:
+        """How far the end is, in so many steps, from that in a few more: not farther than the error, unless round-off,
+        grown by an unstable motion, is more."""
+        few = steps + max(1, steps // 32)
+        if few not in self._ends:
+            self._ends[few] = self._walked(few, np.array([few]))
+        path, other = self.path(steps), self._ends[few]
+        if path is None or other is None:
+            return np.full(self.start.shape, np.inf)
+        return size(other.to(path.end))[0]
 
     def triple(self, steps: int) -> Triple | None:
         """In so many steps, a half and a quarter of them."""
@@ -67,7 +78,7 @@ class Repeated:
         """Roughly by what angle the fastest body turns in all, by how it starts (rad)."""
         return float(self.system.fastest(self.start)) * self.length
 
-    def _walked(self, steps: int) -> Path | None:
+    def _walked(self, steps: int, marks: np.ndarray) -> Path | None:
         brief = briefly(self.system)
         self._rungs = self._rungs or Rungs(self.method, self.system, self.start, brief)
         h = self.length / steps
@@ -75,7 +86,7 @@ class Repeated:
             self.method,
             self.system,
             Checkpoint(self.start),
-            Plan(h, steps, 1, tuple((int(mark), 0.0) for mark in self._marks * (steps // self.grid))),
+            Plan(h, steps, 1, tuple((int(mark), 0.0) for mark in marks)),
             t0=self.t0,
             first_block=_BLOCK,
             briefly=brief,
@@ -86,7 +97,6 @@ class Repeated:
         if trajectory.status is Status.INTERRUPTED:
             raise KeyboardInterrupt("interrupted while the error of a run was estimated; there is nothing to keep")
         if trajectory.status is not Status.OK:
-            self.failed = max(self.failed, steps)
             return None
         path = Path.of(self.system, trajectory.states)
         return path if np.isfinite(path.beside).all() and np.isfinite(path.attitudes).all() else None

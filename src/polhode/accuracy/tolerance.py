@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from polhode.accuracy.estimate import ErrorEstimate, estimate_of, known_in, why_not
+from polhode.accuracy.estimate import ErrorEstimate, estimate_of, known_in, noise_in, why_not
 from polhode.accuracy.repeated import SAMPLES, Repeated
 from polhode.accuracy.triple import Triple
 from polhode.model.checks import LARGEST_COUNT, InputError
@@ -38,7 +38,12 @@ def within(repeated: Repeated, tolerance: float) -> tuple[int, ErrorEstimate]:
             continue
         worst = float(np.max(triple.error(which, cautious=True)[0]))
         if worst <= _MARGIN * tolerance:
-            return steps // (4, 2, 1)[which], estimate_of(repeated, triple, which)
+            found = estimate_of(repeated, triple, which)
+            if found.trustworthy and np.max(found.error) <= tolerance:
+                return steps // (4, 2, 1)[which], found
+            noise = float(np.max(noise_in(repeated, triple, which)))
+            why = f"the motion is unstable, and round-off has grown with it to some {noise:.1g}"
+            raise _refused(repeated, tolerance, why, 2 * noise if found.trustworthy else None)
         steps = _enough(triple, worst, tolerance)
         if not triple.in_order.all() or triple.floor_of(steps) > _SAFETY * tolerance:
             raise _refused(repeated, tolerance, "round-off is more than that", _can_be_had(triple, which))

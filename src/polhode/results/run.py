@@ -205,7 +205,7 @@ class Run(Sendable):
     judge, energy_gone_wrong = up_to_what_has_no_value, energy_gone_wrong
 
     def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
-        """At the end and the largest on the way, from runs with other steps: two to nine times the steps of this."""
+        """At the end and the largest on the way, from runs with other steps: three to nine times the steps of this."""
         return self.estimate or error_of(self, progress)
 
     # Of one rotating body: what it was made of.
