@@ -117,7 +117,7 @@ def test_every_dependency_is_named_with_its_reason() -> None:
 
 
 def test_the_page_on_runs() -> None:
-    """The coin's energy fell by what the drag took; flips against elliptic integrals; speeds against the linear theory."""
+    """A coin and the energy that drag took, flips and elliptic integrals, speeds and the linear theory."""
     coin, flips, rides = (
         _named(code) for code in blocks((ROOT / "docs" / "runs.md").read_text(encoding="utf-8"), "python")
     )

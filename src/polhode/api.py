@@ -11,7 +11,7 @@ import numpy as np
 
 from polhode._notices import warn
 from polhode._signals import Signals, watched
-from polhode.asked import last_of, length_within, plan_of
+from polhode.asked import last_of, length_within, moment_of, plan_of
 from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, whole
 from polhode.model.family import Problems, batch_of
@@ -95,7 +95,9 @@ def simulate(
         return cast(Run, family_of(simulate, several, how, progress))  # it has what a Run has, of all of them
     saving = {"every": every, "every_seconds": every_seconds, "times": times}
     if sum(x is not None for x in saving.values()) > 1:
-        raise InputError(f"give one of every, every_seconds and times; got {', '.join(n for n in saving if saving[n])}")
+        raise InputError(
+            f"give one of every, every_seconds and times; got {', '.join(n for n in saving if saving[n] is not None)}"
+        )
     with watched() as signals:
         if isinstance(what, Run):
             if not (load is None and start is None and t0 is None):
@@ -114,7 +116,7 @@ def simulate(
             run = _go_on(what, leg, plan, progress, signals, on_sample, events)
         else:
             problem = problem_from(what, load, start)
-            problem = problem if t0 is None else replace(problem, t0=t0)
+            problem = problem if t0 is None else replace(problem, t0=moment_of("t0", t0))
             given, step = step, problem.step if step is None else step
             _outside_of_transformations(problem.system, problem.start, problem.t0, step, until)
             if steps is None and until is None:

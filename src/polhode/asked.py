@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.checks import InputError, numbers, positive
+from polhode.model.checks import InputError, numbers, positive, shown
 from polhode.simulation import Plan
 
 
@@ -27,9 +27,19 @@ def plan_of(step: Any, until: Any, steps: Any, t0: float, saving: dict[str, Any]
 
 def _length(until: Any, t0: float) -> Any:
     """Of time, from t0 to `until`."""
+    if t0:
+        until = moment_of("until", until)
     if t0 and not until > t0:
         raise InputError(f"until must be later than the start, t0 = {t0:g}; got {until!r}")
     return until - t0 if t0 else until
+
+
+def moment_of(name: str, value: Any) -> float:
+    """A time (s)."""
+    found = numbers(name, value)
+    if found.shape != ():
+        raise InputError(f"{name} must be one number, a time (s); got {shown(value)}")
+    return float(found)
 
 
 def last_of(times: Any) -> Any:
