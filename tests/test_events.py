@@ -210,7 +210,7 @@ def test_what_rolls_lifts_off() -> None:
         (lambda: ph.Event(tip, action=3), "action of an Event is"),
         (lambda: ph.Event(lambda t, R: R), "an Event must return one number; it returned shape"),
         (lambda: ph.Event(lambda t, R: jnp.nan * R[0, 0], name="bad"), "event 'bad' is nan at the start"),
-        (lambda: ph.Event(lambda t, R: "text"), "the function of an Event failed"),
+        (lambda: ph.Event(lambda t, R: "text"), "it returned no number"),
         (lambda: "tip", "list of ph.Event"),
         (lambda: 3, "list of ph.Event"),
         (lambda: ph.Event(lambda t: t - 0.12, action=lambda t, x: 3), "'<lambda>' must return a state like"),
@@ -340,3 +340,65 @@ def test_runs_with_events_travel(tmp_path: Path) -> None:
     assert [e.t for e in sent.events] == [e.t for e in run.events]
     assert sent.energy.tolist() == run.energy.tolist()
     assert jax.tree.leaves(sent.state)[0].tolist() == jax.tree.leaves(run.state)[0].tolist()
+
+
+# --- beside the examples ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (lambda: ph.Event(lambda t: t > 0.5), "it returned True or False"),
+        (lambda: ph.Event(lambda t: (t - 0.5) * 1j), "it returned a complex number"),
+        (lambda: ph.Event(lambda t, R, omega, more: t), "the function of a Event takes"),
+        (lambda: ph.Event(tip, direction=np.array([1, 0])), "direction of an Event is"),
+        (lambda: ph.Event(lambda t: t - 0.5, action=lambda t, x: None), "must return a state like"),
+        (lambda: ph.Event(lambda t: t - 0.5, name="e", action=lambda t: None), "the action of event 'e' failed"),
+    ],
+)
+def test_functions_and_actions_that_cannot_be(event: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        free(events=event(), until=1.0)
+
+
+def test_an_event_at_a_step() -> None:
+    """A number that is zero at a step happens there, once, whether the run ends there or goes on."""
+    step = {"step": 0.125, "until": 2.0}
+    events = [ph.Event(lambda t, at=at: t - at, stop=False, name=f"{at!r}") for at in (0.5 + 1e-11, 0.5, 2.0)]
+    run = free(events=events, **step)
+    assert [e.name for e in run.events] == ["0.5", repr(0.5 + 1e-11), "2.0"]
+    assert [e.t for e in run.events] == pytest.approx([0.5, 0.5 + 1e-11, 2.0], abs=1e-13)
+    further = ph.simulate(run, until=3.0, events=events)
+    assert len(further.events) == 3
+    stopped = free(events=ph.Event(lambda t: t - 0.5, stop=np.int64(1)), **step)
+    assert stopped.t.tolist() == [0.0, 0.125, 0.25, 0.375, 0.5]
+    sampled = free(events=ph.Event(lambda t: t - 0.5), times=[0.2, 0.5, 0.6], **step)
+    assert sampled.t.tolist() == pytest.approx([0.2, 0.5])
+
+
+def test_an_event_before_the_first_time_asked_for() -> None:
+    run = free(step=0.125, until=2.0, times=[1.5, 1.9], events=ph.Event(lambda t: t - 0.53))
+    assert run.t.tolist() == pytest.approx([0.53])
+    with pytest.raises(InputError, match=r"stands at t = 0.53 already; .* its next step, t = 0.625"):
+        ph.simulate(run, times=[0.52, 0.7])
+    with pytest.raises(InputError, match="every must be"):
+        ph.simulate(run, until=2.0, every=0)
+    with pytest.raises(InputError, match="goes on with its own steps"):
+        ph.simulate(run, until=2.0, step=np.array([0.1, 0.2]))
+
+
+def test_an_action_may_not_break_a_joint() -> None:
+    system = bob()
+    away = ph.Event(low, action=lambda t, x: replace(x, positions=x.positions + 0.3))
+    with pytest.raises(InputError, match="moved bodies to where the constraints do not hold"):
+        ph.simulate(system, step=0.01, until=1.0, events=away)
+    kicked = ph.Event(
+        low, action=lambda t, x: (system.released("hinge"), replace(x, velocities=x.velocities + np.array([0, 3.0, 0])))
+    )
+    run = ph.simulate(system, step=0.01, until=1.0, events=kicked)
+    assert run.positions[-1, 0, 1] == pytest.approx(3.0 * (1.0 - run.events[0].t))
+
+
+def test_what_is_shown_is_shown_to_a_function() -> None:
+    with pytest.raises(InputError, match="on_sample is a function"):
+        free(on_sample=5)

@@ -189,3 +189,63 @@ def test_a_batch_is_not_animated(polhode: Any) -> None:
     code, _, err = polhode("run", "heavy-top", "--set", "spin=1,2", "--plot", "tops.html")
     assert code == 2
     assert "drawn as curves" in err
+
+
+# --- beside the examples ---------------------------------------------------------------------
+
+
+def kicked(c: float) -> Any:
+    """Its load has no value from t = c on."""
+    push = ph.Torque(lambda t, c: jnp.where(t < c, 1.0, jnp.nan) * jnp.array([1.0, 0.5, 0.2]), c=c)
+    return ph.RigidBody((1.0, 2.0, 2.5)), push, ph.State.of(omega=(1.0, 0.2, 0.3))
+
+
+def test_samples_stand_at_their_own_times() -> None:
+    """A member that ends between two samples has a last one of its own, which no other time is given."""
+    with pytest.warns(UserWarning, match="1 of 2 members failed"):
+        family = ph.simulate(ph.batch(kicked, c=[0.9, 100.0]), step=0.125, until=2.0, every=3)
+    ended = family.runs[0].t[-1]
+    assert ended not in family.t
+    both = family["kinetic"][family.t < ended]
+    assert both[:, 0].tolist() == both[:, 1].tolist()
+    assert np.isnan(family["kinetic"][family.t > ended, 0]).all()
+
+
+@pytest.mark.parametrize("name", ["t", "energy", "axis", "status", "member"])
+def test_parameters_called_like_something_else(name: str, tmp_path: Path) -> None:
+    family = ph.simulate(
+        ph.batch(lambda **numbers: kicked(*numbers.values()), **{name: [50.0, 60.0]}), step=0.1, steps=3
+    )
+    assert family.dataset.energy.dims == ("t", f"parameter_{name}")
+    assert ph.load(family.save(tmp_path / "x.nc"))[f"parameter_{name}"].values.tolist() == [50.0, 60.0]
+
+
+def test_a_parameter_called_step_is_not_the_step() -> None:
+    family = ph.simulate(ph.batch(lambda step: kicked(100 * step), step=[0.5, 0.25]), step=0.125, until=1.0)
+    assert [run.step for run in family.runs] == [0.125, 0.125]
+
+
+def test_times_that_members_do_not_share_are_refused() -> None:
+    with pytest.raises(InputError, match="every member takes steps of its own; .* every_seconds="):
+        ph.simulate(ph.batch(kicked, c=[50.0, 60.0]), tolerance=1e-3, until=1.0)
+    family = ph.simulate(ph.batch(kicked, c=[50.0, 60.0]), tolerance=1e-3, until=1.0, every_seconds=0.5)
+    assert family.t.tolist() == pytest.approx([0.0, 0.5, 1.0])
+    assert np.isfinite(family["energy"]).all()
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: ph.batch(kicked, d=[1.0]), "the function of batch failed: TypeError"),
+        (lambda: ph.batch(lambda c: (1, 2, 3, 4), c=[1.0]), r"\(body, load, start\); got "),
+        (lambda: ph.batch(lambda c: pendulum(1.0) if c > 1 else kicked(c), c=[1.0, 2.0]), r"member \[1\] differs"),
+        (lambda: ph.batch(lambda c: (*kicked(c)[:2], ph.State.of(omega=np.eye(3))), c=[1.0]), "a batch itself"),
+        (lambda: ph.problem("free-body", omega=[[1, 0], [0, 1]]), r"3 numbers for every member; got .* \(2, 2\)"),
+        (lambda: ph.simulate(ph.simulate(ph.batch(kicked, c=[9.0]), step=0.1, steps=2), until=3.0), "run by run"),
+        (lambda: ph.batch(3, c=[1.0]), "batch needs a function"),
+        (lambda: ph.batch(kicked), "batch needs parameters"),
+    ],
+)
+def test_batches_that_cannot_be(made: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        made()

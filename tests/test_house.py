@@ -18,7 +18,7 @@ LAYERS = [
     ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
     ("references",), ("peers",),
     ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching",), ("events", "members", "running"),
-    ("asked", "step_choice"), ("api",),
+    ("asked", "given", "step_choice"), ("api",),
     ("inputs", "verify"), ("papers",), ("bench",), ("cli",), ("__main__",),
 ]  # fmt: skip
 MAY_NOT = {("problems", "methods"), ("multibody", "methods"), ("rotation", "solve")}

@@ -37,7 +37,7 @@ _HOME = {
     "Problem": "model.problem",
     "problem": "problems",
     "simulate": "api",
-    "batch": "api",
+    "batch": "given",
     "Event": "simulation.events",
     "flow": "simulation.flow",
     "StepError": "simulation",

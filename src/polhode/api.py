@@ -12,9 +12,10 @@ import numpy as np
 from polhode._notices import warn
 from polhode._signals import Signals, watched
 from polhode.asked import last_of, length_within, moment_of, plan_of
+from polhode.given import problem_from
 from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, whole
-from polhode.model.family import Problems, batch_of
+from polhode.model.family import Problems
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
@@ -22,7 +23,7 @@ from polhode.multibody import System
 from polhode.results.ended import interrupted_by, why_failed
 from polhode.results.rerun import going_on, without_events
 from polhode.results.run import Run
-from polhode.rotation import RigidBody, Rotation, Start
+from polhode.rotation import RigidBody, Rotation
 from polhode.running import first_leg, moved, next_leg, recipe_for
 from polhode.simulation import Interrupted, Plan, Progress, Status, StepError
 from polhode.simulation.events import Event
@@ -87,6 +88,10 @@ def simulate(
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
     double_precision()
+    if on_sample is not None and not callable(on_sample):
+        raise InputError(f"on_sample is a function of a Run; got {on_sample!r}")
+    if isinstance(what, Run) and _is_list(step):
+        raise InputError(f"a run goes on with its own steps, of {what.step:g} s; got {len(step)} others")  # type: ignore[arg-type]
     if isinstance(what, Problems) or (_is_list(step) and not isinstance(what, Run)):
         how: dict[str, Any] = {"method": method, "until": until, "steps": steps, "t0": t0, "every": every}
         how |= {"every_seconds": every_seconds, "times": times, "events": events, "on_sample": on_sample}
@@ -110,9 +115,15 @@ def simulate(
                 steps = leg.begin.done + whole("steps", steps, 1)
             elif until is None:
                 until = last_of(times)
-            plan = plan_of(what.step, until, steps, what.t0, {**saving, "every": every or what.every or 1})
-            if plan.total <= leg.begin.done or (plan.at and plan.at[0] <= (leg.begin.done, 0.0)):
-                raise InputError(f"the run stands at t = {what.t[-1]:g} already; go on to a later time")
+            plan = plan_of(
+                what.step, until, steps, what.t0, {**saving, "every": (what.every or 1) if every is None else every}
+            )
+            stands = what.t0 + leg.begin.done * what.step + leg.begin.offset
+            if plan.total <= leg.begin.done or (plan.at and plan.at[0] <= (leg.begin.done, leg.begin.offset)):
+                raise InputError(
+                    f"the run stands at t = {stands:g} already; go on to a later time, at least to its next step, "
+                    f"t = {what.t0 + (leg.begin.done + 1) * what.step:g}"
+                )
             run = _go_on(what, leg, plan, progress, signals, on_sample, events)
         else:
             problem = problem_from(what, load, start)
@@ -190,41 +201,6 @@ def _several(what: Any, load: Any, start: Any, step: Any, how: dict[str, Any]) -
 
 def _is_list(step: Any) -> bool:
     return isinstance(step, list | tuple) or (isinstance(step, np.ndarray | jax.Array) and step.ndim > 0)
-
-
-def batch(make: Callable[..., Any], **parameters: Any) -> Problems:
-    """A batch of anything that `simulate` runs: `make(mass=..., ...)`, a function of yours that returns a System, a
-    Problem, or (body, load, start), is called for every member of these parameters, which go together as numpy's
-    arrays do. `simulate(batch(...), step=...)` gives a `Family`; with one list of numbers its name is that of the
-    dimension: `batch(lambda length: pendulum(length), length=[1.0, 1.5, 2.0])`."""
-
-    def made(given: Any) -> Problem:
-        return problem_from(*given) if isinstance(given, tuple) else problem_from(given)
-
-    return batch_of(make, made, **parameters)
-
-
-def problem_from(what: Any, load: Any = None, start: Any = None) -> Problem:
-    """Whatever is given to `simulate`, as a problem."""
-    if isinstance(what, Problem):
-        if load is not None or start is not None:
-            raise InputError("a problem brings its own load and start; give simulate(problem, step=...)")
-        return what
-    if isinstance(what, System):
-        if load is not None or start is not None:
-            raise InputError("a System brings its own forces and start; give simulate(system, method=..., step=...)")
-        return Problem(what)
-    if isinstance(what, Rotation):
-        if start is None and load is not None:
-            load, start = None, load  # simulate(rotation, start)
-        if load is not None:
-            raise InputError("a Rotation brings its own load; give simulate(rotation, start, step=...)")
-        return Problem(what, start)
-    if not isinstance(what, RigidBody):
-        raise InputError(
-            f"body must be a RigidBody or a multibody.System; got {what!r}. Example: RigidBody(inertia=(5, 5, 1))"
-        )
-    return Problem(Rotation(what, load), start.on(what) if isinstance(start, Start) else start)
 
 
 def _outside_of_transformations(*given: Any) -> None:

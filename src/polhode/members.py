@@ -21,6 +21,7 @@ _WHOLE = 1e-9
 
 def family_of(simulate: Callable[..., Any], problems: Problems, how: dict[str, Any], progress: bool | None) -> Family:
     """Every member by `simulate(problem, **how)`. One that fails keeps its samples, and the others go on."""
+    _check_times(problems, how)
     runs: list[Any] = []
     reasons: dict[tuple[int, ...], str] = {}
     shape = problems.members.shape
@@ -38,6 +39,18 @@ def family_of(simulate: Callable[..., Any], problems: Problems, how: dict[str, A
         told = "; ".join(f"member {list(at)}: {why}" for at, why in list(reasons.items())[:_TOLD])
         warn(f"{len(reasons)} of {len(runs)} members failed; they keep their samples up to there. {told}")
     return gathered(problems, runs, reasons, _recipe(problems, runs, how))
+
+
+def _check_times(problems: Problems, how: dict[str, Any]) -> None:
+    """An InputError where members would be saved at different times."""
+    if how.get("times") is not None or how.get("every_seconds") is not None:
+        return
+    said = "a batch is saved at times that all members have: give times=[...] or every_seconds="
+    if how.get("tolerance") is not None:
+        raise InputError(f"with a tolerance every member takes steps of its own; {said}")
+    own = {(problem.step if how.get("step") is None else None, problem.t0) for problem in problems.members.flat}
+    if len(own) > 1:
+        raise InputError(f"the members have steps, or times at the start, of their own; {said}")
 
 
 def by_steps(problem: Any, steps: Any) -> Problems:

@@ -64,7 +64,7 @@ def watch_of(events: Any, leg: Any, before: Watch | None = None) -> Watch | None
                 new = now.acted(new, t)
                 change = change and Change(change.system, now, new)
             else:
-                change = Change(given, *given.begun(new, t))
+                change = Change(given, *given.begun(given.acted(given.matched(new, now), t), t))
                 new = change.state
         return (state, change) if change is not None else (leg.begun(new), None)
 
@@ -93,12 +93,18 @@ def _checked(events: Any) -> list[Event]:
 
 def _given(event: Event, t: float, state: Any, first: Any) -> tuple[Any, Any]:
     """The system that an action returned, or None, and the state; `first`: the system as the run began."""
-    made: Any = event.action(t, state) if event.action is not None else state
+    try:
+        made: Any = event.action(t, state) if event.action is not None else state
+    except InputError:
+        raise
+    except Exception as error:
+        said = f"the action of event {event.name!r} failed at t = {t:g}: {type(error).__name__}: {error}"
+        raise InputError(said) from error
     system, new = made if isinstance(made, tuple) and len(made) == 2 else (made, None)
     if new is None and isinstance(made, type(state)):
         system, new = None, made
     new = state if new is None else new
-    if not isinstance(new, type(state)) or not (system is None or type(system) is type(first)):
+    if made is None or not isinstance(new, type(state)) or not (system is None or type(system) is type(first)):
         raise InputError(
             f"the action of event {event.name!r} must return a state like the one it is given, replace(state, ...), a "
             f"{type(first).__name__}, or both, (system, state); got {shown(made)}"

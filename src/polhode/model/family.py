@@ -6,12 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import numpy as np
 
 from polhode.model.checks import InputError, numbers, shown
 from polhode.model.problem import Problem
 
 MOST = 100_000  # members; each is run by itself
+# Names in the dataset of a family; a parameter called like one of these, or like a quantity, is `parameter_NAME` there.
+RESERVED = {
+    *("t", "step", "step_count", "axis", "quaternion", "body", "row", "point", "member", "event", "event_time"),
+    *("status", "end_step", "end_time", "failed_step"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,11 @@ def problems_of(
     """`make(**numbers)` for every member. `natural`: the shape of each parameter for one problem; axes in front of it
     are those of the batch, and go together as numpy's do. One parameter with one such axis names it."""
     arrays = {name: numbers(f"parameter {name!r}", value) for name, value in given.items()}
+    for name, a in arrays.items():
+        if (end := natural.get(name, ())) != a.shape[a.ndim - len(end) :]:
+            raise InputError(
+                f"parameter {name!r} is {end[0]} numbers for every member; got an array of shape {a.shape}"
+            )
     shapes = {name: a.shape[: a.ndim - len(natural.get(name, ()))] for name, a in arrays.items()}
     try:
         shape = np.broadcast_shapes(*shapes.values())
@@ -72,8 +83,27 @@ def problems_of(
         except InputError as error:
             at = ", ".join(f"{name} = {whole[name][index].tolist()}" for name in varied)
             raise type(error)(f"member {list(index)} ({at}): {error.args[0]}") from error
-    scalars = {n: Coordinate(dims, whole[n], units.get(n, "")) for n in varied if not natural.get(n)}
-    return Problems(members, dims, scalars)
+    _check_alike(members)
+    taken = {q.name for q in members.flat[0].system.quantities} | RESERVED
+    called = {n: f"parameter_{n}" if n in taken else n for n in varied}
+    dims = tuple(called.get(d, d) for d in dims)
+    return Problems(
+        members, dims, {called[n]: Coordinate(dims, whole[n], units.get(n, "")) for n in varied if not natural.get(n)}
+    )
+
+
+def _check_alike(members: np.ndarray) -> None:
+    """An InputError unless one dataset can hold them all."""
+    first = members.flat[0]
+    for index in np.ndindex(*members.shape):
+        problem: Any = members[index]
+        alike = problem.kind == first.kind and problem.system.labels == first.system.labels
+        if not alike or [q.name for q in problem.system.quantities] != [q.name for q in first.system.quantities]:
+            raise InputError(
+                f"members of a batch must have the same bodies, rows and observables; member {list(index)} differs"
+            )
+        if any(np.ndim(x) for x in jax.tree.leaves(problem.start) if problem.kind == "rotation"):
+            raise InputError(f"member {list(index)} of the batch starts as a batch itself; give every member one start")
 
 
 def batch_of(make: Callable[..., Any], made: Callable[[Any], Problem], **parameters: Any) -> Problems:
@@ -82,4 +112,13 @@ def batch_of(make: Callable[..., Any], made: Callable[[Any], Problem], **paramet
         raise InputError(f"batch needs a function that makes a system of its parameters; got {shown(make)}")
     if not parameters:
         raise InputError("batch needs parameters, by name: batch(make, mass=[1, 2, 3])")
-    return problems_of(lambda **one: made(make(**one)), parameters, {}, {})
+
+    def one(**numbers: Any) -> Problem:
+        try:
+            return made(make(**numbers))
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(f"the function of batch failed: {type(error).__name__}: {error}") from error
+
+    return problems_of(one, parameters, {}, {})

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import Traced
@@ -78,6 +79,21 @@ def failures_named(what: str, given: str) -> Iterator[None]:
             f"the function of {what} failed: {type(error).__name__}{': ' if said else ''}{said.rstrip('.')}. It is "
             f"{given}: use jax.numpy, not numpy or math, and jax.numpy.where instead of `if`"
         ) from error
+
+
+def one_number(what: str, value: Any) -> Any:
+    """What the function of `what` returned, if it is one real number, which may pass through zero."""
+    kind = jnp.result_type(value).kind if not isinstance(value, str) else "U"
+    if kind not in "fiu":
+        names = {"b": "True or False", "c": "a complex number"}
+        raise InputError(
+            f"the function of {what} must return one number, which passes through zero; it returned "
+            f"{names.get(kind, 'no number')}"
+        )
+    found = jnp.asarray(value, dtype=float)
+    if found.shape != ():
+        raise InputError(f"the function of {what} must return one number; it returned shape {found.shape}")
+    return found
 
 
 def as_arrays(tree: Any) -> Any:

@@ -24,6 +24,7 @@ from polhode.model.checks import InputError, double_precision
 from polhode.model.functions import as_arrays, is_traced
 from polhode.model.pytree import Static, tree
 from polhode.model.quantity import Quantity
+from polhode.multibody.acted import acted
 from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import Body
 from polhode.multibody.describe.constraints import Constraint
@@ -241,10 +242,5 @@ class System:
     def why_failed(self, state: State, t: float, h: float) -> str | None:
         return why_it_failed(self, state, h)
 
-    watched = watched_number
-
-    def acted(self, state: State, t: float) -> State:
-        """With velocities that go with its constraints: those answer an impulse by theirs."""
-        return as_arrays(consistent_start(self.replaced(start=self.matched(state, self)), t)[0])
-
+    watched, acted = watched_number, acted
     differs, matched, released = difference, matched, released

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from polhode.model.checks import InputError, unknown
+from polhode.model.checks import unknown
+from polhode.model.functions import one_number
 from polhode.model.pytree import Code, Static, tree
-from polhode.multibody.describe.views import OfView, bodies_used
+from polhode.multibody.describe.views import OfView
 from polhode.multibody.start.traced_start import multipliers_at
 
 _NORMAL = {".height": ".slip 1", ".distance": ".slip along"}  # rows that hold what rolls on a surface; one beside them
@@ -28,10 +29,11 @@ def watched_number(system: Any, fn: Any) -> Any:
     makes of the system."""
     if hasattr(fn, "of_system"):
         return fn.of_system(system)
-    _, shape = bodies_used(fn, system.names, "an Event")
-    if shape != ():
-        raise InputError(f"the function of an Event must return one number; it returned shape {shape}")
-    return WatchedNumber(OfView.of("an Event", fn, system.names, {}, ()))
+
+    def number(view: Any) -> Any:
+        return one_number("an Event", fn(view))
+
+    return WatchedNumber(OfView.of("an Event", number, system.names, {}, ()))
 
 
 @tree

@@ -18,6 +18,7 @@ from polhode.results.rerun import about_rerunning
 from polhode.results.store import save
 from polhode.simulation import Status
 
+_SAME = 1e-6  # of a step: times as near as this are the same
 _MADE = "it was made from Python objects, which a file cannot hold"
 
 
@@ -49,9 +50,10 @@ class Family:
 
     @cached_property
     def t(self) -> np.ndarray:
-        """Times of the samples (s), as far as the longest member has come. Where an event ended one between steps,
-        that sample is its own alone."""
-        return max((_regular(run) for run in self.runs.flat), key=len)
+        """Times of the samples (s), as far as the longest member has come. A sample at which one ended before the
+        others is here only if others have one at that time; it is in its own run."""
+        whole = [run.t for run in self.runs.flat if run.trajectory.status is Status.OK]
+        return max(whole or (_regular(run) for run in self.runs.flat), key=len)
 
     def __iter__(self) -> Any:
         return iter(self.first)
@@ -65,10 +67,25 @@ class Family:
             raise unknown("quantity", name, self.first.quantities)
         parts = []
         for run in self.runs.flat:
-            values = np.asarray(run[name], dtype=float)[: len(_regular(run))]
-            parts.append(np.concatenate([values, np.full((len(self.t) - len(values), *values.shape[1:]), np.nan)]))
+            values = np.asarray(run[name], dtype=float)
+            rows, own = self._rows(run)
+            part = np.full((len(self.t), *values.shape[1:]), np.nan)
+            part[rows] = values[own]
+            parts.append(part)
         stacked = np.stack(parts, axis=1)
         return stacked.reshape(len(self.t), *self.members, *stacked.shape[2:])
+
+    def _rows(self, run: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the family's times are times of a run, and which of its samples those are."""
+        before = np.searchsorted(run.t, self.t - _SAME * run.step).clip(0, len(run.t) - 1)
+        rows = np.flatnonzero(np.abs(run.t[before] - self.t) <= _SAME * run.step)
+        return rows, before[rows]
+
+    def error_estimate(self) -> np.ndarray:
+        """Of every run, in an array of the batch's shape; each takes several runs more."""
+        made = np.empty(self.runs.size, dtype=object)
+        made[:] = [run.error_estimate(progress=False) for run in self.runs.flat]
+        return made.reshape(self.members)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):
@@ -92,7 +109,7 @@ class Family:
         variables["status"] = (self.dims, ended, {"long_name": "how the member ended"})
         variables["end_step"] = (self.dims, steps, {"units": "1", "long_name": "steps that the member took"})
         variables["end_time"] = (self.dims, times, {"units": "s", "long_name": "time of its last sample"})
-        longest = max(self.runs.flat, key=lambda run: len(_regular(run)))
+        longest = next(run for run in self.runs.flat if np.array_equal(run.t[: len(self.t)], self.t))
         coords = coordinates_of(longest, len(self.t))
         coords |= {n: (c.dims, c.values, {"units": c.unit}) for n, c in self.coordinates.items()}
         return xarray.Dataset(variables, coords, self._attributes())
@@ -148,9 +165,10 @@ class Family:
 
 
 def _regular(run: Any) -> np.ndarray:
-    """Times of its samples but for a last one that an event made between two steps, where the others are at steps."""
+    """Times of its samples but for a last one that is there only because it ended there."""
     offsets = run.trajectory.offsets
-    ended = run.trajectory.status is Status.STOPPED and run.every > 0 and offsets is not None and bool(offsets[-1])
+    between = offsets is not None and bool(offsets[-1])
+    ended = len(run.t) > 1 and run.every > 0 and (between or run.trajectory.steps[-1] % run.every != 0)
     return run.t[:-1] if ended else run.t
 
 

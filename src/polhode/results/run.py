@@ -81,7 +81,7 @@ class Run(Sendable):
 
     @property
     def last_state(self) -> Any:
-        """The last sample as a step takes it."""
+        """As a step takes it."""
         return jax.tree.map(lambda x: x[-1], self.state)
 
     @property
@@ -128,10 +128,11 @@ class Run(Sendable):
         return name in self.quantities
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A quantity at every sample, (samples, *batch, ...)."""
         if name not in self.quantities:
             raise unknown("quantity", name, self.quantities)
         q = self.quantities[name]
+        if name in self.__dict__.get("_judged", ()):  # also where what a user wrote was not sent along
+            return self._judged[name]
         if q.made_of:
             return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
         if q.whole and q.of is not None:
@@ -207,8 +208,6 @@ class Run(Sendable):
     def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
         """At the end and the largest on the way, from runs with other steps: three to nine times the steps of this."""
         return self.estimate or error_of(self, progress)
-
-    # Of one rotating body: what it was made of.
 
     @property
     def body(self) -> Any:

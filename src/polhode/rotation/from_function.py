@@ -41,10 +41,11 @@ class FromFunction(Load):
         self.parameters = parameters_of(type(self).__name__, fn, parameters, by_keyword)
         self._arity = self._count_arguments()
 
+    called = ""  # what users know it as, if not by its class
     _allowed: tuple[str, ...] = ()
 
     def _count_arguments(self) -> int:
-        kind = type(self).__name__
+        kind = self.called or type(self).__name__
         if not callable(self.fn):
             raise InputError(f"{kind} needs a function of {', '.join(self._allowed)}; got {self.fn!r}")
         arguments = [

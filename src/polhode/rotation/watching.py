@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from polhode.algebra import Scalar
-from polhode.model.checks import InputError
+from polhode.model.functions import one_number
 from polhode.rotation.from_function import FromFunction
 
 
@@ -16,13 +15,11 @@ from polhode.rotation.from_function import FromFunction
 class WatchedNumber(FromFunction):
     """A function of (t), (t, R) or (t, R, omega) that returns one number; written for one body, as of a `Torque`."""
 
+    called = "Event"
     _allowed = ("t", "R", "omega")
 
     def _checked(self, value: Any) -> Any:
-        found = jnp.asarray(value)
-        if found.shape != ():
-            raise InputError(f"the function of an Event must return one number; it returned shape {found.shape}")
-        return found
+        return one_number("an Event", value)
 
     def value(self, system: Any, state: Any, t: Scalar) -> Scalar:
         omega = system.omega(state.momentum)

@@ -45,9 +45,13 @@ class Event:
     def __post_init__(self) -> None:
         if not callable(self.fn) and not hasattr(self.fn, "of_system"):
             raise InputError(f"an Event needs a function whose zero is sought; got {shown(self.fn)}")
-        if isinstance(self.direction, bool) or self.direction not in (-1, 0, 1):
+        if (
+            isinstance(self.direction, bool)
+            or not isinstance(self.direction, int | np.integer | float)
+            or (self.direction not in (-1, 0, 1))
+        ):
             raise InputError(f"direction of an Event is +1, -1 or 0 for both; got {shown(self.direction)}")
-        if self.stop is not None and (not isinstance(self.stop, bool | int) or self.stop < 0):
+        if self.stop is not None and (not isinstance(self.stop, bool | int | np.integer) or self.stop < 0):
             raise InputError(f"stop of an Event is True, False, or the how manieth ends the run; got {self.stop!r}")
         if self.action is not None and not callable(self.action):
             raise InputError(f"action of an Event is a function of (t, state); got {shown(self.action)}")
@@ -134,14 +138,14 @@ class Watch:
                 turn = self._step(k, before, values[:, k], t[k], t[k + 1] - t[k], shortened)
                 if turn is not None:
                     return turn
-            self._signs = np.where(values[:, k] == 0, self._signs, np.sign(values[:, k]))
+            self._signs = np.sign(values[:, k])
         return None
 
     def _crossed(self, values: np.ndarray) -> np.ndarray:
         """Which events happen on the way to these values."""
-        passed = self._signs * np.sign(values) < 0
+        passed = (self._signs != 0) & (np.sign(values) != self._signs)  # to zero itself, too
         wanted = np.array([e.direction for e in self.events])
-        return passed & ((wanted == 0) | (np.sign(values) == wanted))
+        return passed & ((wanted == 0) | (-self._signs == wanted))
 
     def _step(
         self, k: int, before: Any, values: np.ndarray, t: float, h: float, shortened: Callable[..., Block]

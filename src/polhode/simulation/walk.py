@@ -42,6 +42,7 @@ class Walk:
         self.status, self.tally, self.failure = Status.OK, Tally(0, 0.0, 0, 0), dict[str, Any]()
         self.change: Any = None  # the system with which the run goes on, where an action made another
         self.budget, self._shown, self._capacity = 1, 0, capacity_for(numbers_in(begin.state))
+        self._before = begin.done > 0 or begin.offset > 0  # whether there are samples of steps before
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
         if begin.done == 0 and not begin.offset and plan.at is None:
             saved.add(0, 0.0, begin.state)
@@ -75,15 +76,16 @@ class Walk:
                     self.status = Status.STOPPED
                 if not fresh and self.done > before:  # the first call may have compiled
                     self.budget = max(1, int((self.done - before) * min(8.0, _BLOCK_SECONDS / max(spent, 1e-6))))
-            if self.status is Status.OK:
-                self._leave(self.done, np.inf)
+            if self.status in (Status.OK, Status.STOPPED):
+                self._leave(self.done, np.inf if self.status is Status.OK else self.offset + _END * self.plan.step)
         except EventError as error:
             self.status, self.failure = Status.NOT_FINITE, {"step": self.done, **error.failure}
         except KeyboardInterrupt:  # a second signal while waiting, or a handler of the user's own
             self.status, signals.waiting = Status.INTERRUPTED, False
             signals.came = signals.came or signal.SIGINT
         saved = self.saved
-        if self.plan.at is None and (not saved.count or saved.counts[saved.count - 1] < self.done or self.offset):
+        behind = not saved.count or saved.counts[saved.count - 1] < self.done or self.offset
+        if (behind and self.plan.at is None) or (not saved.count and not self._before):
             saved.add(self.done, self.offset, self.state)
         self._show()
 

@@ -35,14 +35,18 @@ def is_round_off(system: Gathered, change: Correction) -> bool:
     return shift <= _TOLD * size and turn <= _TOLD and max(dv, size * domega) <= _TOLD * speed
 
 
+def too_far_away(system: Gathered, change: Correction) -> bool:
+    """Whether bodies were moved or turned by more than a little."""
+    return _longest(change.shift) > _SHIFT * extent(system) or _longest(change.turn) > _TURN
+
+
 def too_far(system: Gathered, change: Correction) -> str | None:
     """Why a start is too far from its constraints to be mended without being asked for; None if it is near."""
     size = extent(system)
     v, omega = np.asarray(system.start.velocities), np.asarray(system.start.omegas)
     speed = max(_longest(v), size * _longest(omega))
-    moved, turned = _longest(change.shift), _longest(change.turn)
     changed = max(_longest(change.velocity), size * _longest(change.omega))
-    if moved <= _SHIFT * size and turned <= _TURN and changed <= _SPEED * speed:
+    if not too_far_away(system, change) and changed <= _SPEED * speed:
         return None
     return (
         f"the start does not fulfil its constraints, and is too far from that to be mended without being asked:\n"
