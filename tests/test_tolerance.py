@@ -369,3 +369,13 @@ def test_on_the_command_line(polhode: Any, tmp_path: Any) -> None:
     (tmp_path / "top.toml").write_text(FILE + "step = 0.1\n", encoding="utf-8")
     code, _, err = polhode("run", "top.toml")
     assert (code, "remove one" in err) == (2, True)
+
+
+@pytest.mark.parametrize(("off", "until"), [(2.01, 4.0), (5.02, 10.0), (1.005, 4.0)])
+def test_a_load_that_jumps_where_all_steps_begin_is_not_missed(off: float, until: float) -> None:
+    """A little after a half or a quarter of the run, where runs in 4 n steps have a step of their own."""
+    push = ph.Torque(lambda t, off: jnp.array([jnp.where(t < off, 1.0, 0.0), 0.0, 0.0]), off=off)
+    with pytest.raises(InputError, match="the load may jump on the way"):
+        ph.simulate(
+            ph.RigidBody((2, 3, 4)), push, ph.State.of(omega=(0, 0, 0)), method="imidm", tolerance=1e-5, until=until
+        )

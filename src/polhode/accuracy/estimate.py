@@ -88,7 +88,7 @@ def noise_in(repeated: Repeated, triple: Triple, which: int) -> np.ndarray:
     if not triple.trustworthy.all():
         return np.zeros(triple.trustworthy.shape)
     scatter = repeated.scatter(triple.steps // (4, 2, 1)[which])
-    return np.where(scatter > triple.error(which, cautious=True)[0], 2.0 * scatter, 0.0)
+    return np.where(scatter > triple.error(which)[0], 2.0 * scatter, 0.0)
 
 
 def known_in(order: float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -44,8 +45,11 @@ class Repeated:
 
     def scatter(self, steps: int) -> np.ndarray:
         """How far the end is, in so many steps, from that in a few more: not farther than the error, unless round-off,
-        grown by an unstable motion, is more."""
+        grown by an unstable motion, is more, or a load that jumps was met alike by all runs so far. But for the first,
+        no step of these begins where one of the others does."""
         few = steps + max(1, steps // 32)
+        while math.gcd(few, steps) > 1:
+            few += 1
         if few not in self._ends:
             self._ends[few] = self._walked(few, np.array([few]))
         path, other = self.path(steps), self._ends[few]

@@ -36,13 +36,16 @@ def within(repeated: Repeated, tolerance: float) -> tuple[int, ErrorEstimate]:
                 break
             steps *= 2
             continue
-        worst = float(np.max(triple.error(which, cautious=True)[0]))
+        worst = float(np.max(triple.error(which)[0]))
         if worst <= _MARGIN * tolerance:
             found = estimate_of(repeated, triple, which)
             if found.trustworthy and np.max(found.error) <= tolerance:
                 return steps // (4, 2, 1)[which], found
             noise = float(np.max(noise_in(repeated, triple, which)))
-            why = f"the motion is unstable, and round-off has grown with it to some {noise:.1g}"
+            why = (
+                f"runs in hardly more steps end {noise / 2:.1g} apart, more than their error by the order: the load may "
+                "jump on the way, or the motion is so unstable that round-off has grown to that"
+            )
             raise _refused(repeated, tolerance, why, 2 * noise if found.trustworthy else None)
         steps = _enough(triple, worst, tolerance)
         if not triple.in_order.all() or triple.floor_of(steps) > _SAFETY * tolerance:

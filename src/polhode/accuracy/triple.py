@@ -96,13 +96,13 @@ class Triple:
     def trustworthy(self) -> np.ndarray:
         return self.in_order | (self.at_round_off & self.small)
 
-    def error(self, which: int, *, cautious: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def error(self, which: int) -> tuple[np.ndarray, np.ndarray]:
         """Of the run in n (0), 2n (1) or 4n (2) steps: at the end, and the largest on the way. Where no order is seen,
-        how far it is from the finest, or that from it. `cautious`: a quotient better than the claimed one is not
-        counted on, as it may come from terms that fall faster than what is left."""
+        how far it is from the finest, or that from it. A quotient better than the claimed one is not counted on, as it
+        may come from terms that fall faster than what is left."""
         with np.errstate(divide="ignore", invalid="ignore"):
             q = self.first[-1] / self.second[-1]
-        q = np.clip(q, 2.0 ** min(self.least, 1e2), 2.0 ** min(self.claimed + (0.0 if cautious else 2.0), 1e2))
+        q = np.clip(q, 2.0 ** min(self.least, 1e2), 2.0 ** min(self.claimed, 1e2))
         by_order = (q * q, q, 1.0)[which] / (q - 1.0)
         ends = (self.first[-1], self.second[-1]), (self.first.max(axis=0), self.second.max(axis=0))
         end, most = (np.where(self.in_order, by_order * s, s if which else f + s) + self.floor for f, s in ends)
