@@ -42,7 +42,16 @@ def of_list(R: Any) -> Any:
     return sum(c * R[2, i] for i, c in enumerate(listed))
 
 
-@pytest.mark.parametrize("fn", [of_global, of_function, of_inner, partial(of_function), jax.jit(of_global)], ids=str)
+_READERS = {
+    "plain": of_global,
+    "called": of_function,
+    "inner": of_inner,
+    "partial": partial(of_function),
+    "jitted": jax.jit(of_global),
+}
+
+
+@pytest.mark.parametrize("fn", _READERS.values(), ids=list(_READERS))
 def test_a_global_that_changed(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     before = fingerprint(fn)
     assert before is not None
