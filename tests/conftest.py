@@ -1,4 +1,9 @@
-"""Every test runs with compiled programs kept on disk, and repeats the same random examples."""
+"""Every test runs with compiled programs kept on disk, and repeats the same random examples.
+
+Nearly all the time goes into compiling. polhode says itself how its own programs are compiled; all others, of what a
+test calls outside of them, are compiled soon rather than well. Tests of one file use the same programs: they go to one
+worker, as do those that name the same group.
+"""
 
 import gc
 import os
@@ -15,8 +20,15 @@ from hypothesis import settings
 from polhode._programs import forget
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
 settings.register_profile("polhode", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("polhode")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 _GIB = 2**30

@@ -200,7 +200,7 @@ def test_of_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.xdist_group("block")
 def test_of_a_step_called_by_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside of `simulate` too: nothing inside a step remembers a function by its identity."""
-    system, method = block(), mb.ThreeField()
+    system, method = block(), mb.ThreeField(solver=mb.Chord())
     speeds = []
     for value in (10.0, 20.0):
         monkeypatch.setitem(globals(), "g", value)

@@ -1,6 +1,7 @@
 """Every example of CONTRIBUTING runs as it stands there, and does what it says."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,9 @@ def test_a_method() -> None:
         claim.check()
 
 
-@pytest.fixture(name="joined", scope="module")
-def run_of_a_gear_in_the_wind() -> Any:
+@cache
+def joined() -> Any:
+    """A gear in the wind."""
     gear, wind = example("Add a joint")["Gear"], example("Add a force")["Wind"]
     wheels = [
         mb.Body("a", 2.0, (1.0, 0.5, 1.0), position=(0, 0, 0), omega=(0, 3.0, 0)),
@@ -52,19 +54,19 @@ def run_of_a_gear_in_the_wind() -> Any:
     return ph.simulate(system, step=0.01, until=1.0)
 
 
-@pytest.mark.xdist_group("joined")
-def test_a_joint(joined: Any) -> None:
+def test_a_joint() -> None:
     """Seen from a, the wheels weigh J_a + (r_a/r_b)² J_b = 0.9 kg m² together."""
-    a, b = joined.omegas[:, 0, 1], joined.omegas[:, 1, 1]
+    run = joined()
+    a, b = run.omegas[:, 0, 1], run.omegas[:, 1, 1]
     assert a + 0.5 * b == pytest.approx(0.0, abs=1e-12)
-    assert a == pytest.approx(3.0 + joined.t / 0.9, abs=1e-10)
+    assert a == pytest.approx(3.0 + run.t / 0.9, abs=1e-10)
 
 
-@pytest.mark.xdist_group("joined")
-def test_a_force(joined: Any) -> None:
-    expected = 1.0 - np.exp(-2.0 * joined.t)
-    assert joined.velocities[:, 2, 0] == pytest.approx(expected, abs=1e-4)
-    assert "energy" not in joined.conserved
+def test_a_force() -> None:
+    run = joined()
+    expected = 1.0 - np.exp(-2.0 * run.t)
+    assert run.velocities[:, 2, 0] == pytest.approx(expected, abs=1e-4)
+    assert "energy" not in run.conserved
 
 
 def test_a_quantity() -> None:
@@ -72,15 +74,15 @@ def test_a_quantity() -> None:
     assert names["tilt"] == pytest.approx(names["run"].attitude[:, 2, 2], abs=1e-15)
 
 
-@pytest.mark.xdist_group("joined")
-def test_a_plot(joined: Any) -> None:
+def test_a_plot() -> None:
     try:
         example("Add a plot")
-        figure = joined.plot.share()
+        run = joined()
+        figure = run.plot.share()
         assert figure.axes[0].get_title(loc="left") or figure.axes[0].get_title()
         y = figure.axes[0].lines[0].get_ydata()
-        assert y == pytest.approx(joined.kinetic / joined.energy)
-        assert "share" in dir(joined.plot)
+        assert y == pytest.approx(run.kinetic / run.energy)
+        assert "share" in dir(run.plot)
     finally:
         PLOTS.pop("share", None)
 

@@ -1,6 +1,7 @@
 """Elliptic functions and integrals against mpmath, from the same double-precision arguments."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import jax
@@ -18,6 +19,7 @@ from polhode.algebra.elliptic import (
     complete_k,
     jacobi,
     third_kind,
+    two_product,
 )
 
 COMPLEMENTS = [1.0, 1 - 1e-12, 0.9, 0.5, 0.1, 1e-3, 1e-8, 1e-16, 1e-30, 1e-50]
@@ -78,6 +80,15 @@ def test_carlson() -> None:
     np.testing.assert_allclose(carlson_rc(x, y), exactly(mp.elliprc, x, y), rtol=2e-15)
     np.testing.assert_allclose(carlson_rf(x, y, z), exactly(mp.elliprf, x, y, z), rtol=2e-15)
     np.testing.assert_allclose(carlson_rj(x, y, z, p), exactly(mp.elliprj, x, y, z, p), rtol=3e-14)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_the_rest_of_a_product_does_not_depend_on_how_it_is_compiled(level: int) -> None:
+    """Without optimisation nothing is contracted to fused products: the products of halves are exact by themselves."""
+    a, b = np.random.default_rng(4).uniform(1.0, 2.0, (2, 1000))
+    p, rest = jax.jit(two_product, compiler_options={"xla_backend_optimization_level": level})(a, b)
+    for x, y, product, left in zip(a, b, np.asarray(p), np.asarray(rest), strict=True):
+        assert Fraction(x) * Fraction(y) == Fraction(product) + Fraction(left)
 
 
 @pytest.mark.parametrize("m1", [1.0, 0.5, 1e-10])

@@ -81,25 +81,31 @@ def closed(moments: Any, momentum: Any, time: float) -> tuple[Any, Any, float]:
     return P.T * mp.matrix(after), turn, float(4 * K / rate)
 
 
+BITS = 200  # of the fraction; whole numbers are many times as fast as mpmath's own
+
+
+def whole(v: Any) -> int:
+    return int(mp.nint(mp.ldexp(mp.mpf(v), BITS)))
+
+
 def taylor(moments: Any, momentum: Any, time: Any) -> tuple[Any, Any]:
-    """The same by Taylor steps of Π' = Π × Ω and R' = R skew(Ω)."""
-    x, y, R = [1 / mp.mpf(v) for v in moments], mp.matrix(list(momentum)), mp.eye(3)
-    steps, order = 2 + int(3 * abs(time) * mp.norm(y) * max(x)), 30
-    h = mp.mpf(time) / steps
+    """The same by Taylor steps of v' = v × Ω, v being Π and the rows of R, in whole numbers of 2⁻²⁰⁰."""
+    x = np.array([whole(1 / mp.mpf(v)) for v in moments], dtype=object)
+    now = np.array([[whole(v) for v in row] for row in ([*momentum], *np.eye(3))], dtype=object)
+    steps, order = 2 + int(3 * abs(time) * mp.norm(mp.matrix([*momentum])) / min(map(mp.mpf, moments))), 30
+    h = whole(mp.mpf(time) / steps)
     for _ in range(steps):
-        ys, Rs = [y], [R]
+        terms, omegas = [now], []
         for n in range(order):
-            ws = [mp.matrix([x[i] * v[i] for i in range(3)]) for v in ys]
-            hats = [mp.matrix([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]]) for w in ws]
-            dy, dR = mp.matrix(3, 1), mp.matrix(3, 3)
-            for j in range(n + 1):
-                dy, dR = dy + columns(ys[j], ws[n - j]), dR + Rs[j] * hats[n - j]
-            ys.append(dy / (n + 1))
-            Rs.append(dR / (n + 1))
-        y, R = mp.matrix(3, 1), mp.matrix(3, 3)
-        for v, M in zip(reversed(ys), reversed(Rs), strict=True):
-            y, R = y * h + v, R * h + M
-    return y, R
+            omegas.append(x * terms[n][0] >> BITS)
+            v, w = np.array(terms), np.array(omegas[::-1])[:, None]
+            cross = [v[..., i] * w[..., j] - v[..., j] * w[..., i] for i, j in ((1, 2), (2, 0), (0, 1))]
+            terms.append((np.stack(cross, axis=-1).sum(axis=0) >> BITS) // (n + 1))
+        now = terms[order]
+        for term in terms[order - 1 :: -1]:
+            now = (h * now >> BITS) + term
+    ends = [[mp.ldexp(mp.mpf(v), -BITS) for v in row] for row in now]
+    return mp.matrix(ends[0]), mp.matrix(ends[1:])
 
 
 @cache
@@ -178,7 +184,7 @@ def test_exact(kind: str) -> None:
     check(kind, 12)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_exact_on_many(kind: str) -> None:
     check(kind, 200)

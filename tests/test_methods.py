@@ -49,8 +49,11 @@ from polhode.solve import FixedPoint, Newton
 from polhode.verify import claims, trials
 from polhode.verify.motion import motion_of
 
+# The same maps as others by another way, which `test_same_map` asks at once.
+TWINS = ("mk-gauss1", "mk-trapezoid", "strang-dmv")  # imidm, bbtrapwd, rattle
 # Made of parts that are each asked at once, in another combination: these take as long as all others.
 LATER = (
+    *TWINS,
     *("symmetric-rotation1", "symmetric-rotation2", "strang-symmetric-rotation", "strang-exact", "nystrom4-exact"),
     *("triple4-strang-exact", "suzuki4-strang-exact", "kahan-li8-strang-dmv"),
 )

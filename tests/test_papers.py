@@ -60,12 +60,20 @@ def test_items_of_vilmart() -> None:
     assert figure.figure.axes
 
 
-QUICK = ("sphere", "disk_straight", "disk_perturbed")  # the others compile more methods; see test_paper[three-field]
+QUICK = ("disk_straight", "disk_perturbed")  # the others compile more methods; see test_paper[three-field]
+# Runs four methods to t = 100; what it shows of ours is in test_sphere_in_a_cylinder_against_its_closed_form too.
+WHOLE = ("sphere",)
+QUICKLY = [
+    pytest.param(part, marks=pytest.mark.long if part.__name__ in WHOLE else ())
+    for part in THREE_FIELD
+    if part.__name__ in QUICK + WHOLE
+]
+TINY = [part for part in THREE_FIELD if part.__name__ not in QUICK + WHOLE]
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("three-field")  # the parts on the disk share their programs
-@pytest.mark.parametrize("part", [part for part in THREE_FIELD if part.__name__ in QUICK], ids=lambda p: p.__name__)
+@pytest.mark.parametrize("part", QUICKLY, ids=lambda p: p.__name__)
 def test_part_of_three_field(part: Any) -> None:
     checks, figures = part(lambda said: None)
     assert [check for check in checks if not check.ok] == []
@@ -75,7 +83,7 @@ def test_part_of_three_field(part: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("three-field")
-@pytest.mark.parametrize("part", [part for part in THREE_FIELD if part.__name__ not in QUICK], ids=lambda p: p.__name__)
+@pytest.mark.parametrize("part", TINY, ids=lambda p: p.__name__)
 def test_longer_part_of_three_field_at_a_tiny_size(part: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every line of it, by methods that other tests compile too, and with a peer. Whole: test_paper[three-field]."""
     compiled = (NEW,) if part.__name__ == "bicycles" else SIDE_BY_SIDE

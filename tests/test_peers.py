@@ -233,8 +233,8 @@ def test_ida_says_where_it_stopped() -> None:
 
 def test_which_peers_are_installed() -> None:
     found = available()
-    assert list(found) == ["exudyn", "mujoco", "scikit-sundae"]
-    for module, package in (("exudyn", "exudyn"), ("mujoco", "mujoco"), ("sksundae", "scikit-sundae")):
+    assert list(found) == ["exudyn", "mujoco", "scikit-sundae", "diffrax", "numba"]
+    for module, package in zip(("exudyn", "mujoco", "sksundae", "diffrax", "numba"), found, strict=True):
         assert (importlib.util.find_spec(module) is not None) == (found[package] is not None)
 
 

@@ -43,8 +43,8 @@ def within(repeated: Repeated, tolerance: float) -> tuple[int, ErrorEstimate]:
                 return steps // (4, 2, 1)[which], found
             noise = float(np.max(noise_in(repeated, triple, which)))
             why = (
-                f"runs in hardly more steps end {noise / 2:.1g} apart, more than their error by the order: the load may "
-                "jump on the way, or the motion is so unstable that round-off has grown to that"
+                f"runs in hardly more steps end {noise / 2:.1g} apart, more than their error by the order: the load "
+                "may jump on the way, or the motion is so unstable that round-off has grown to that"
             )
             raise _refused(repeated, tolerance, why, 2 * noise if found.trustworthy else None)
         steps = _enough(triple, worst, tolerance)

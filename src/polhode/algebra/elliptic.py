@@ -214,7 +214,7 @@ def two_product(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _halves(a: Scalar) -> tuple[Scalar, Scalar]:
-    high = jax.lax.reduce_precision(a, exponent_bits=11, mantissa_bits=26)
+    high = jax.lax.reduce_precision(a, exponent_bits=11, mantissa_bits=25)
     return high, a - high
 
 

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
+import jax
+import numpy as np
+
 from polhode._signals import watched
 from polhode.model.functions import as_arrays
 from polhode.model.method import Method
@@ -48,6 +51,12 @@ class Motion:
         if signals.came is not None:
             raise Interrupted("interrupted while measuring", run, signals.came)
         return run
+
+    def step(self, start: Any, h: float, t: float = 0.0) -> tuple[Any, bool]:
+        """One, from any state as a user gives it: the state after it, and whether it was solved."""
+        begun = as_arrays(self.method.begin(self._now, start))
+        block = self._rungs.afresh().shortened(self._now, begun, 0, t, h)
+        return jax.tree.map(np.asarray, block.state), bool(np.all(block.ok))
 
 
 @lru_cache(maxsize=16)

@@ -69,8 +69,11 @@ def _heavy_and_shaking(t: float, R: np.ndarray, omega: np.ndarray) -> Any:
     return _gravity(t, R, omega) + R.T @ np.array([np.sin(3 * t), 0.5 * np.cos(2 * t), t / 4])
 
 
-def _shaking_components(t: Any) -> Any:
-    return (jnp.sin(3 * t), 0.5 * jnp.cos(2 * t), t / 4)
+def load_of(weight: float, shaking: float) -> Load:
+    """Gravity, and a torque of time; tops of any weight, shaken or not, are one program."""
+    gravity = Potential(lambda R: weight * R.m33)
+    shaken = lambda t: (shaking * jnp.sin(3 * t), shaking * 0.5 * jnp.cos(2 * t), shaking * t / 4)  # noqa: E731
+    return gravity + Torque(shaken, frame="space")
 
 
 def _damping_torque(t: Any, R: Mat3, omega: Vec3) -> Vec3:
@@ -80,12 +83,10 @@ def _damping_torque(t: Any, R: Mat3, omega: Vec3) -> Vec3:
 BODY = RigidBody((1.0, 1.6, 2.2))
 START = State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5))
 WEIGHT = 3.0  # N m
-GRAVITY = Potential(lambda R: WEIGHT * R.m33)
-SHAKING = Torque(_shaking_components, frame="space")
 
 FREE = RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none")
-HEAVY = RotationTrial("asymmetric heavy top", BODY, GRAVITY, START, _gravity, "attitude")
-SHAKEN = RotationTrial("torque of time", BODY, GRAVITY + SHAKING, START, _heavy_and_shaking, "attitude")
+HEAVY = RotationTrial("asymmetric heavy top", BODY, load_of(WEIGHT, 0.0), START, _gravity, "attitude")
+SHAKEN = RotationTrial("torque of time", BODY, load_of(WEIGHT, 1.0), START, _heavy_and_shaking, "attitude")
 DAMPED = RotationTrial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any")
 TRIALS = (FREE, HEAVY, SHAKEN, DAMPED)
 REACH = {"none": 0, "attitude": 1, "any": 2}
