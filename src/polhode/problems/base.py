@@ -11,7 +11,7 @@ import numpy as np
 from polhode.model import InputError
 from polhode.model.checks import nearest, numbers, shown
 from polhode.model.problem import Problem
-from polhode.rotation.body import UnphysicalError
+from polhode.rotation.inertia import UnphysicalError
 
 Value = float | tuple[float, ...]
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode import __version__
+from polhode.results.members import of_members
 from polhode.results.rerun import about_rerunning
 
 FORMAT = "polhode trajectory 3"
@@ -24,7 +25,7 @@ def dataset_of(run: Any) -> Any:
     variables = {
         q.name: (("t", *members, *q.dims), run[q.name], {"units": q.unit, "long_name": q.meaning})
         for q in run.quantities.values()
-    }
+    } | of_members(run, members)
     labels = {**run.known.labels, **_LABELS}
     coords = {
         "t": ("t", run.t, {"units": "s", "long_name": "time"}),
