@@ -25,13 +25,15 @@ def up_to_what_has_no_value(run: Any) -> Any:
     if whole.all():
         return run
     if run.members:
-        run, whole = _without_members(run, values, good, whole)
-        if whole.any(axis=tuple(range(1, whole.ndim))).all():
+        run, there = _without_members(run, values, good, whole)
+        whole = there.any(axis=tuple(range(1, there.ndim)))
+        if whole.all():
             return run
-        whole = whole.any(axis=tuple(range(1, whole.ndim)))
     i = int(whole.argmin())
     what = next(name for name in good if not good[name][i].any())
     bad = ~np.isfinite(values[what][i])
+    if run.members and i:
+        bad = bad & there[i - 1]  # those that were left
     failure = {
         "step": int(run.trajectory.steps[i]),
         "t": float(run.t[i]),
