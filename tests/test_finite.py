@@ -68,7 +68,7 @@ def test_a_first_step_that_fails_leaves_the_start() -> None:
 
 
 def test_a_batch_names_its_members() -> None:
-    start = ph.State.of(attitude=ph.exp((0.5, 0, 0)), omega=[[1, 0.1, 0], [0, 0, 0.1], [1, 0.1, 0]])
+    start = ph.State.of(attitude=ph.exp((0.5, 0, 0)), omega=[[1, 0.1, 0], [2, 0.1, 0], [1, 0.1, 0]])
     with pytest.raises(StepError, match=r"\(step 107; members \[\[0\], \[2\]\] of the batch\)") as e:
         ph.simulate(BODY, LOG, start, step=0.01, until=3)
     assert e.value.run.energy.shape == (107, 3)

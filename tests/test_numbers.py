@@ -16,7 +16,7 @@ import polhode as ph
 from polhode import multibody as mb
 from polhode.model import InputError
 from polhode.model.checks import number, numbers, positive, shown, unit_quaternion, whole
-from polhode.rotation.body import UnphysicalError
+from polhode.rotation.inertia import UnphysicalError
 
 HUGE = 10**310
 WRONG: Any = "1"

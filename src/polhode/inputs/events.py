@@ -44,10 +44,13 @@ def events_of(tables: Sequence[EventTable], system: Any) -> tuple[Event, ...]:
 
 def _event(table: EventTable, system: Any) -> Event:
     when = str(table.when)
-    named: dict[str, Any] = {"direction": table.direction, "stop": table.stop, "name": table.name or when}
-    if system.kind == "rotation":
-        return Event(EventFormula(Expression.parse(when, (*ROTATION, "t", *OMEGA))), **named)
-    names = [name for name, _ in system.observables if name.isidentifier()]
-    if not names:
-        raise InputError(f"event {when!r}: this problem has no observables that a formula could be made of")
-    return Event(WatchedFormula(Expression.parse(when, (*names, "t"))), **named)
+    names = (*ROTATION, *OMEGA)
+    if system.kind == "system":
+        names = tuple(name for name, _ in system.observables if name.isidentifier())
+        if not names:
+            raise InputError(f"event {when!r}: this problem has no observables that a formula could be made of")
+    expression = Expression.parse(when, (*names, "t"))
+    if not expression.names:
+        raise InputError(f"event {when!r} is a constant, which never passes through zero; write a formula")
+    fn: Any = EventFormula(expression) if system.kind == "rotation" else WatchedFormula(expression)
+    return Event(fn, direction=table.direction, stop=table.stop, name=table.name or when)

@@ -24,8 +24,8 @@ from polhode.model.registry import method_of
 from polhode.problems import PROBLEMS, problem_of
 from polhode.results.run import Run
 from polhode.rotation import NonTwistingBody, Potential, RigidBody, Rotation, Start, State, Torque
-from polhode.rotation.body import UnphysicalError
 from polhode.rotation.formulas import PotentialFormula, TorqueFormula
+from polhode.rotation.inertia import UnphysicalError
 from polhode.rotation.loads import Load
 
 
@@ -189,11 +189,14 @@ def _body(table: BodyTable) -> RigidBody:
     kind = NonTwistingBody if table.non_twisting else RigidBody
     if name == "inertia":
         try:
-            return kind(value, allow_unphysical=table.allow_unphysical)
+            body = kind(value, allow_unphysical=table.allow_unphysical)
         except UnphysicalError as error:
             raise InputError(
                 f"{error.args[0]}. If this is meant, write allow_unphysical = true under [body]"
             ) from error
+        if body.tensor.shape != (3, 3):
+            raise InputError(f"inertia under [body] is of one body, not a batch; got {shown(value)}")
+        return body
     return getattr(kind, name)(**value.model_dump())
 
 

@@ -16,6 +16,7 @@ from polhode.model import InputError
 from polhode.model.checks import double_precision, numbers
 from polhode.rotation import RigidBody, Rotation, Start, State
 from polhode.rotation.free_motion import free_motion
+from polhode.rotation.members import together
 
 PAPER = "Jacobi (1850); Vilmart, Rigid body dynamics (2013), Alg. 1; Celledoni et al. (2008)"
 
@@ -48,7 +49,7 @@ _FARTHEST = 1e15  # rad: the period is rounded, to 1e-16 of a radian for every r
 def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     """The state of a free body at time t (s), a number or an array of any shape, without stepping.
 
-    The components of the state have the shape of t, then the batch shape of the start. A `NonTwistingBody`
+    The components of the state have the shape of t, then the batch shape of start and inertia. A `NonTwistingBody`
     turns about a fixed axis, Π1 and Π2 constant, (74) of Gebhardt & Romero. Within jit, vmap and grad, t,
     the inertia of the body and the numbers of a `State` may be traced.
     """
@@ -60,7 +61,7 @@ def exact(body: RigidBody, start: Start | State, t: Any) -> State:
     times = jnp.asarray(t, dtype=float) if isinstance(t, jax.core.Tracer) else numbers("t", t)
     whose = Rotation(body)
     state = whose.to_principal(start.on(body) if isinstance(start, Start) else start)
-    batch = jnp.shape(state.momentum.x)
+    batch = together(start=jnp.shape(state.momentum.x), inertia=jnp.shape(body.moments.x))
     times = times.reshape(times.shape + (1,) * len(batch))
     system = whose.principal
     traced = any(isinstance(x, jax.core.Tracer) for x in (times, *jax.tree.leaves((whose, state))))

@@ -12,7 +12,7 @@ from polhode.model import InputError
 from polhode.model.checks import nearest, numbers, shown
 from polhode.model.family import Problems, problems_of
 from polhode.model.problem import Problem
-from polhode.rotation.body import UnphysicalError
+from polhode.rotation.inertia import UnphysicalError
 
 Value = float | tuple[float, ...]
 

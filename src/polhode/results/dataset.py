@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode import __version__
+from polhode.results.members import of_members
 from polhode.results.rerun import about_rerunning
 from polhode.results.standing import written
 
@@ -25,7 +26,7 @@ def dataset_of(run: Any) -> Any:
     variables = {
         q.name: (("t", *members, *q.dims), run[q.name], {"units": q.unit, "long_name": q.meaning})
         for q in run.quantities.values()
-    }
+    } | of_members(run, members)
     coords = coordinates_of(run, len(run.t))
     if run.events:
         times = np.array([event.t for event in run.events])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from typing import Any
 
 from polhode.simulation import Status
+
+_FEW = 3  # lost members that are named
 
 
 def why_failed(run: Any) -> str:
@@ -23,6 +26,17 @@ def why_failed(run: Any) -> str:
     return (
         f"{where}{members}: its equations were not solved in {failure['iterations']} iterations; the error left "
         f"is {failure['residual']:.2g} of the unknown. Try a smaller step ({h / 2:g}), or look at the load near there"
+    )
+
+
+def who_was_lost(run: Any) -> str:
+    """How many members of a batch, and of the first few which, when and why."""
+    total = math.prod(run.members)
+    first = "; ".join(f"{list(x.member)} in step {x.step}, t = {x.t:.6g}: {x.why}" for x in run.lost[:_FEW])
+    more = f"; and {len(run.lost) - _FEW} more" if len(run.lost) > _FEW else ""
+    return (
+        f"{run.method.name}: {len(run.lost)} of {total} members of the batch were lost, the others went on (run.lost): "
+        f"{first}{more}. Their samples from there on are NaN; try a smaller step for them"
     )
 
 

@@ -5,24 +5,35 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
-from polhode.simulation import Status
+from polhode.results.ended import words
+from polhode.simulation import LostMember, Status
+from polhode.simulation.lost import without
 
 _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
 
 
 def up_to_what_has_no_value(run: Any) -> Any:
     """The run up to the first sample in which a quantity that must have a value has none; all of it if there is no
-    such."""
+    such. Members of a batch are judged each for itself: one without a value is lost from there on."""
     values = {name: run[name] for name in run.judged}
-    good = {name: np.isfinite(v).all(axis=tuple(range(1, v.ndim))) for name, v in values.items()}
+    count = 1 + len(run.members)
+    good = {name: np.isfinite(v).all(axis=tuple(range(count, v.ndim))) for name, v in values.items()}
     whole = np.all(list(good.values()), axis=0)
     if whole.all():
         return run
+    if run.members:
+        run, there = _without_members(run, values, good, whole)
+        whole = there.any(axis=tuple(range(1, there.ndim)))
+        if whole.all():
+            return run
     i = int(whole.argmin())
-    what = next(name for name in good if not good[name][i])
+    what = next(name for name in good if not good[name][i].any())
     bad = ~np.isfinite(values[what][i])
+    if run.members and i:
+        bad = bad & there[i - 1]  # those that were left
     failure = {
         "step": int(run.trajectory.steps[i]),
         "t": float(run.t[i]),
@@ -33,7 +44,41 @@ def up_to_what_has_no_value(run: Any) -> Any:
     return replace(run, trajectory=run.trajectory.cut(i, Status.NOT_FINITE, failure))
 
 
-def drift_of(values: np.ndarray, *, vector: bool) -> float:
+def _without_members(run: Any, values: dict[str, Any], good: dict[str, Any], whole: Any) -> tuple[Any, Any]:
+    """The run with NaN in the place of members from where they have no value on, and where members are whole. Samples
+    of those that a step has lost are NaN already."""
+    steps, lost = run.trajectory.steps, {record.member: record for record in run.lost}
+    there = np.isfinite(jax.tree.leaves(run.state)[0])
+    for member in map(tuple, np.argwhere((there & ~whole).any(axis=0)).tolist()):
+        at = (slice(None), *member)
+        i = int(np.argmax(there[at] & ~whole[at]))
+        what = next(name for name in good if not good[name][i][member])
+        value = float(np.ravel(values[what][i][member])[0])
+        why = f"the {words(what)} is {value}"
+        lost[member] = LostMember(member, int(steps[i]), float(run.t[i]), Status.NOT_FINITE, why=why)
+    gone = np.logical_or.accumulate(~whole, axis=0)
+    end = run.trajectory.end
+    trajectory = replace(
+        run.trajectory,
+        states=without(run.state, gone),
+        end=None if end is None else replace(end, state=without(end.state, gone[-1])),
+        lost=tuple(sorted(lost.values(), key=lambda record: record.step)),
+    )
+    return replace(run, trajectory=trajectory), ~gone
+
+
+def left(run: Any, values: np.ndarray) -> np.ndarray:
+    """Values along a run, of a batch those of members that are not lost, in one axis; of all of them where none is
+    left but some came to the end."""
+    if not run.lost:
+        return values
+    return values[:, np.isfinite(jax.tree.leaves(run.last_state)[0])]
+
+
+def drift_of(run: Any, values: np.ndarray) -> float:
+    """Largest deviation from the start over the samples, relative to the size at the start; of a batch, of members
+    that are not lost."""
+    vector, values = values.ndim > 1 + len(run.members), left(run, values)
     start, deviation = values[0], values - values[0]
     size = np.hypot.reduce(start, axis=-1) if vector else np.abs(start)  # `hypot`, for what overflows when squared
     far = np.hypot.reduce(deviation, axis=-1) if vector else np.abs(deviation)
@@ -42,7 +87,7 @@ def drift_of(values: np.ndarray, *, vector: bool) -> float:
 
 def energy_gone_wrong(run: Any) -> str | None:
     """A sentence where the energy changed though nothing drives the motion."""
-    energy, kinetic, potential = run["energy"], run["kinetic"], run["potential"]
+    energy, kinetic, potential = (left(run, run[name]) for name in ("energy", "kinetic", "potential"))
     change = np.abs(energy - energy[0]).max(axis=0)
     if run.renewals or run.halvings:
         if not np.any(np.ptp(energy, axis=0) > _NOTICED * kinetic.max()) or "energy" not in run.conserved:
@@ -56,7 +101,7 @@ def energy_gone_wrong(run: Any) -> str | None:
     if not (change > most).any() or "energy" not in run.conserved:
         return None
     worst = np.unravel_index(np.argmax(change - most), np.shape(change))
-    turned = run.step * np.linalg.norm(run["omega"], axis=-1).max()
+    turned = run.step * np.linalg.norm(left(run, run["omega"]), axis=-1).max()
     return (
         f"{run.method.name}: the energy changed by {change[worst]:.3g} J, more than the {most[worst]:.3g} J there were "
         f"to move, though nothing drives the body: this is not its motion. A step of {run.step:g} s turns it by up to "

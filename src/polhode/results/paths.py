@@ -39,7 +39,7 @@ def tip_axes(ax: Any) -> None:
 def polhode(dataset: Any, ax: Any) -> None:
     """The path of the angular velocity in the body: of a free one, on the inertia ellipsoid Ω·IΩ = 2K."""
     if conserved(dataset, "kinetic"):
-        body = RigidBody(np.reshape(dataset.attrs["inertia"], (3, 3)), allow_unphysical=True)
+        body = RigidBody(_inertia(dataset), allow_unphysical=True)
         axes = np.eye(3) if body.axes is None else body.axes.matrix().array
         semi_axes = np.sqrt(2 * float(dataset.kinetic[0]) / np.array([*body.moments]))
         surface = np.einsum("ij,jkl->ikl", axes * semi_axes, _ball())
@@ -49,6 +49,12 @@ def polhode(dataset: Any, ax: Any) -> None:
         ax.set_title("Angular velocity in the body")
     _curve(ax, dataset.omega.values.T)
     _frame(ax, ["Ω₁ (rad/s)", "Ω₂ (rad/s)", "Ω₃ (rad/s)"])
+
+
+def _inertia(dataset: Any) -> np.ndarray:
+    """Of one body; or of one member of a batch of bodies, where it is a variable."""
+    given = dataset.inertia.values if "inertia" in dataset else dataset.attrs["inertia"]
+    return np.reshape(given, (3, 3))
 
 
 @plot("attitude", projection="3d", panels=where(lambda d: "twist_rate" in d))

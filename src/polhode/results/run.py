@@ -28,7 +28,7 @@ from polhode.results.scenes import scene_of
 from polhode.results.sending import Lost, Sendable
 from polhode.results.store import save
 from polhode.results.summary import described, summary
-from polhode.simulation import Happened, Status, Trajectory
+from polhode.simulation import Happened, LostMember, Status, Trajectory
 
 _JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
 _SPREAD = 256  # samples
@@ -62,7 +62,7 @@ class Run(Sendable):
 
     @property
     def ok(self) -> bool:
-        return self.trajectory.status in (Status.OK, Status.STOPPED)
+        return self.trajectory.status in (Status.OK, Status.STOPPED) and not self.lost
 
     @property
     def t(self) -> np.ndarray:
@@ -96,14 +96,18 @@ class Run(Sendable):
 
     @property
     def renewals(self) -> int:
-        """How many solutions needed the whole Jacobian at every iterate, as one matrix did not do: one a step, or one
-        for each part of a halved step."""
+        """How many solutions, of steps or of their parts, needed the whole Jacobian at every iterate."""
         return self.trajectory.renewals
 
     @property
     def events(self) -> tuple[Happened, ...]:
         """Those that happened, in their order: `name`, `t` (s) and `state`, before its action if there was one."""
         return self.trajectory.events
+
+    @property
+    def lost(self) -> tuple[LostMember, ...]:
+        """Members of a batch that failed: `member`, `step`, `t` (s), `why`. Their samples from there on are NaN."""
+        return self.trajectory.lost
 
     # Quantities.
 
@@ -192,10 +196,6 @@ class Run(Sendable):
         which = np.linspace(0, len(self.t) - 1, _SPREAD).round().astype(int)
         return self.now.conserved(jax.tree.map(lambda x: x[which], self.state), self.t[which])
 
-    def drift(self, values: np.ndarray) -> float:
-        """Largest deviation from the start over the samples, relative to the size at the start."""
-        return drift_of(values, vector=values.ndim > 1 + len(self.members))
-
     # What was computed, judged.
 
     @property
@@ -203,7 +203,7 @@ class Run(Sendable):
         """Quantities that must have a value at every sample."""
         return tuple(name for name in _JUDGED if name in self.quantities)
 
-    judge, energy_gone_wrong = up_to_what_has_no_value, energy_gone_wrong
+    judge, drift, energy_gone_wrong = up_to_what_has_no_value, drift_of, energy_gone_wrong
 
     def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
         """At the end and the largest on the way, from runs with other steps: three to nine times the steps of this."""

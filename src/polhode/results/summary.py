@@ -30,6 +30,8 @@ def summary(run: Any) -> dict[str, Any]:
         record["bodies"] = list(run.known.names)
         record["constraints"] = {"slip": float(run["slip"].max()), "gap": float(run["gap"].max())}
         record |= {"halvings": run.halvings, "renewals": run.renewals}
+    if run.lost:
+        record["lost"] = [{"member": list(x.member), "step": x.step, "t": x.t, "why": x.why} for x in run.lost]
     if run.events:
         record["events"] = [{"name": event.name, "t": event.t} for event in run.events]
     if run.estimate is not None:
@@ -60,6 +62,7 @@ def described(run: Any) -> str:
     s = summary(run)
     of = f", {run.known.size} bodies, {run.known.rows} rows" if "gap" in run else ""
     batch = f", batch {run.members}" if run.members else ""
+    batch += f", {len(run.lost)} of its members lost" if run.lost else ""
     if "gap" in run:
         kept = f"slip at most {s['constraints']['slip']:.1e}, gaps at most {s['constraints']['gap']:.1e}"
     else:

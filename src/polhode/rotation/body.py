@@ -5,22 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
-from polhode.algebra import Mat3, Quaternion, Vec3
-from polhode.model.checks import SMALLEST, InputError, numbers, shape_of, shown
+from polhode.algebra import Quaternion, Vec3
+from polhode.model.checks import InputError, numbers
 from polhode.model.functions import is_traced
 from polhode.rotation import solids
-
-
-class UnphysicalError(InputError):
-    """Moments that no mass distribution has. What to do is said where it can be done: a `RigidBody` takes a flag,
-    a built-in problem has none."""
-
-    def __str__(self) -> str:
-        return f"{self.args[0]}. If this is meant, pass allow_unphysical=True"
+from polhode.rotation.inertia import of_member, principal, principal_of_traced
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +23,11 @@ class RigidBody:
     works in principal axes; what users give and get stays in their own body frame.
     Moments that no mass distribution has (one larger than the sum of the others) are
     refused unless `allow_unphysical=True`.
+
+    More axes in front are a batch of bodies: (..., 3) moments, or (..., 3, 3) tensors. What ends in 3x3 is always
+    tensors: a plain 3x3 is one of them, and three bodies by their moments m are given as m[:, :, None] * numpy.eye(3).
+    If one tensor of a batch is not diagonal, all have axes of their own; those of a diagonal one are the body's, and
+    change none of its bits. A run has the batch that start, inertia and load make together.
 
     Inside jit, vmap and grad the inertia may be traced; what has no value yet is not checked. A traced tensor is
     always diagonalised, and derivatives by its entries need three different principal moments: axes of equal ones are
@@ -50,26 +46,12 @@ class RigidBody:
     axes: Quaternion | None = field(init=False, repr=False)  # principal to body frame; None: they are the same
 
     def __post_init__(self) -> None:
-        if is_traced(self.inertia):
-            tensor, values, axes = _diagonalised(self.inertia)
-        else:
-            tensor, values, axes = self._looked_at()
+        traced = is_traced(self.inertia)
+        found = principal_of_traced(self.inertia) if traced else principal(self.inertia, self.allow_unphysical)
+        tensor, values, axes = found
         object.__setattr__(self, "tensor", tensor)
         object.__setattr__(self, "moments", Vec3.of(values))
         object.__setattr__(self, "axes", axes)
-
-    def _looked_at(self) -> tuple[Any, Any, Any]:
-        """Tensor, principal moments and axes, checked."""
-        tensor = _tensor(self.inertia)
-        off_diagonal = tensor - np.diag(np.diag(tensor))
-        if off_diagonal.any():
-            values, vectors = np.linalg.eigh(tensor)
-            vectors = vectors * np.linalg.det(vectors)  # right-handed
-            axes = Quaternion.from_matrix(Mat3.of(vectors))
-        else:
-            values, axes = np.diag(tensor), None
-        _check_moments(values, self.allow_unphysical)
-        return tensor, values, axes
 
     @classmethod
     def box(cls, mass: float, size: Any, *, about: Any = (0, 0, 0)) -> RigidBody:
@@ -117,54 +99,12 @@ class NonTwistingBody(RigidBody):
         super().__post_init__()
         if is_traced(self.inertia):
             return
-        across = np.abs(self.tensor[:2, 2]).max()
-        if across > 1e-12 * np.abs(self.tensor).max():
+        across, size = np.abs(self.tensor[..., :2, 2]).max(axis=-1), np.abs(self.tensor).max(axis=(-1, -2))
+        wrong = np.argwhere(across > 1e-12 * size)
+        if len(wrong):
+            J = self.tensor[tuple(wrong[0])]
             raise InputError(
-                f"the inertia of a non-twisting body must split from D3: J13 = J23 = 0, so that the third body axis is "
-                f"a principal axis; got J13 = {self.tensor[0, 2]:g}, J23 = {self.tensor[1, 2]:g}. Choose body axes "
+                f"the inertia{of_member(wrong[0])} of a non-twisting body must split from D3: J13 = J23 = 0, so that "
+                f"the third body axis is a principal axis; got J13 = {J[0, 2]:g}, J23 = {J[1, 2]:g}. Choose body axes "
                 "whose third is principal"
             )
-
-
-def _diagonalised(inertia: Any) -> tuple[Any, Any, Any]:
-    """Tensor, principal moments and axes of what is traced: of its shape alone anything can be said."""
-    given = jnp.asarray(inertia, dtype=float)
-    if given.shape == (3,):
-        return jnp.diag(given), given, None
-    if given.shape != (3, 3):
-        raise InputError(f"inertia must be 3 principal moments or a symmetric 3x3 tensor; got shape {given.shape}")
-    tensor = (given + given.T) / 2
-    values, vectors = jnp.linalg.eigh(tensor)
-    vectors = vectors * jnp.sign(jnp.linalg.det(lax.stop_gradient(vectors)))  # right-handed
-    return tensor, values, Quaternion.from_matrix(Mat3.of(vectors))
-
-
-def _tensor(inertia: Any) -> np.ndarray:
-    shape = shape_of("inertia must be 3 principal moments or a symmetric 3x3 tensor", inertia)
-    if shape not in ((3,), (3, 3)):
-        raise InputError(
-            f"inertia must be 3 principal moments or a symmetric 3x3 tensor; got shape {shape}: {shown(inertia)}"
-        )
-    tensor = numbers("inertia", inertia)
-    if shape == (3,):
-        return np.diag(tensor)
-    skewness = np.abs(tensor / 2 - tensor.T / 2).max() * 2
-    if skewness > 1e-10 * np.abs(tensor).max():
-        raise InputError(
-            f"inertia must be symmetric; entries across the diagonal differ by up to {skewness:.3g}: {shown(inertia)}"
-        )
-    return tensor / 2 + tensor.T / 2
-
-
-def _check_moments(moments: np.ndarray, allow_unphysical: bool) -> None:
-    if not (moments >= SMALLEST).all():
-        raise InputError(
-            f"inertia must be positive definite, with moments of at least {SMALLEST:.2g}; its principal moments are "
-            f"{moments.tolist()}"
-        )
-    excess = 2.0 - (moments / moments.max()).sum()
-    if excess > 1e-12 and not allow_unphysical:
-        raise UnphysicalError(
-            f"no body has principal moments {moments.tolist()}: the largest exceeds the sum of the other two by "
-            f"{excess * moments.max():.3g} (triangle inequality)"
-        )

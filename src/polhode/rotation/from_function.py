@@ -7,11 +7,12 @@ are mapped over.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from polhode._programs import Traced, traced
 from polhode.algebra import Mat3, Vec3
@@ -19,7 +20,7 @@ from polhode.algebra.arraylike import as_array
 from polhode.model.checks import InputError
 from polhode.model.functions import as_float, parameters_of
 from polhode.rotation.loads import Load
-from polhode.rotation.members import batch_shape, for_each_member
+from polhode.rotation.members import AmbiguousError, batch_shape, begins_with, for_each_member, together
 
 
 class TracedFunction(Traced):
@@ -83,12 +84,44 @@ class FromFunction(Load):
         """What the function returned, of the one shape that is allowed."""
         raise NotImplementedError
 
+    def batch(self, shape: tuple[int, ...], of: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+        """By what its function can work with, as everywhere."""
+        fronts = {np.shape(x)[:n] for x in jax.tree.leaves(self.parameters) for n in range(1, np.ndim(x) + 1)}
+        if not fronts or isinstance(self.fn, TracedFunction) or self._works(shape):
+            return shape
+        for front in sorted(fronts, key=len):
+            if self._works(front):
+                names = [name for name, p in self.parameters.items() if begins_with(front, p)]
+                words = {f"parameter {name!r} of the {type(self).__name__}": front for name in names}
+                whole = together(**of, **words)
+                if whole != front:
+                    raise InputError(
+                        f"a parameter with one value for each member has all axes of the batch, {whole}; got "
+                        f"{', '.join(f'{word} {front}' for word in words)}. Use numpy.broadcast_to"
+                    )
+                return front
+        return shape  # where it is traced, it says what is wrong
+
+    def _works(self, shape: tuple[int, ...]) -> bool:
+        numbers = jax.tree.map(as_float, self.parameters)
+        try:
+            jax.eval_shape(lambda values, p: self._mapped(values, p, shape), self._examples(shape), numbers)
+        except AmbiguousError:  # whoever traces it asks
+            return True
+        except Exception:  # whatever the function raises where it is given what it was not written for
+            return False
+        return True
+
+    def _examples(self, shape: tuple[int, ...]) -> tuple[Any, ...]:
+        """Of the arguments, for a batch of this shape."""
+        number = jax.ShapeDtypeStruct(shape, float)
+        examples = {"R": Mat3(*[number] * 9), "t": jax.ShapeDtypeStruct((), float), "omega": Vec3(*[number] * 3)}
+        return tuple(examples[name] for name in self._allowed[: self._arity])
+
     def traced(self, shape: tuple[int, ...]) -> Any:
         if isinstance(self.fn, TracedFunction):
             return self
-        number = jax.ShapeDtypeStruct(shape, float)
-        examples = {"R": Mat3(*[number] * 9), "t": jax.ShapeDtypeStruct((), float), "omega": Vec3(*[number] * 3)}
-        values = tuple(examples[name] for name in self._allowed[: self._arity])
+        values = self._examples(shape)
         numbers = jax.tree.map(as_float, self.parameters)
 
         def call(values: Any, parameters: Any) -> Any:

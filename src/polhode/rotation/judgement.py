@@ -79,7 +79,7 @@ def conserved_in(system: Any, states: State, t: np.ndarray) -> tuple[str, ...]:
     energy = ("energy",) if system.load.conservative else ()
     if not rigid:
         return energy
-    found = np.asarray(_torques(system, states, t))
+    found = np.asarray(_torques(system, states, t))[np.isfinite(states.momentum.x)]  # NaN: of a member that is lost
     pushed = not np.abs(found[..., 2]).max() <= _ROUND_OFF * np.abs(found).max()  # so that NaN does
     return energy if pushed else (*energy, "vertical_momentum")
 

@@ -6,7 +6,7 @@ A load answers two questions about attitude R (body to space), time t and angula
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import jax
@@ -54,6 +54,11 @@ class Load:
     def uses_omega(self) -> bool:
         """Whether the torque depends on the angular velocity."""
         return False
+
+    def batch(self, shape: tuple[int, ...], of: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+        """The batch of a run whose start and body make this one, `of` shapes by name, with parameters that have one
+        value for each member."""
+        return shape
 
     def traced(self, shape: tuple[int, ...]) -> Load:
         """The same with the user's functions as they are now, for a batch of this shape: see `Traced`."""
@@ -106,6 +111,11 @@ class Sum(Load):
     def uses_omega(self) -> bool:
         return any(part.uses_omega for part in self.parts)
 
+    def batch(self, shape: tuple[int, ...], of: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+        for part in self.parts:
+            shape = part.batch(shape, of)
+        return shape
+
     def traced(self, shape: tuple[int, ...]) -> Load:
         return Sum(tuple(part.traced(shape) for part in self.parts))
 
@@ -137,6 +147,9 @@ class InPrincipalAxes(Load):
     @property
     def uses_omega(self) -> bool:
         return self.load.uses_omega
+
+    def batch(self, shape: tuple[int, ...], of: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+        return self.load.batch(shape, of)
 
     def traced(self, shape: tuple[int, ...]) -> Load:
         return InPrincipalAxes(self.load.traced(shape), self.axes)

@@ -14,9 +14,24 @@ import numpy as np
 from polhode.model.checks import InputError
 
 
+class AmbiguousError(InputError):
+    """A parameter that could be one for all or one for each member."""
+
+
 def batch_shape(values: Any) -> tuple[int, ...]:
     """Of all numbers in `values` together."""
     return np.broadcast_shapes(*(np.shape(x) for x in jax.tree.leaves(values)))
+
+
+def together(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch that these make; an InputError names them where they make none."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError as error:
+        named = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InputError(
+            f"batch shapes do not go together: {named}. From the last axis on, lengths must be equal, or 1"
+        ) from error
 
 
 def for_each_member(
@@ -29,7 +44,7 @@ def for_each_member(
     if shape == ():
         return fn(*values, **parameters)
     values = jax.tree.map(lambda x: x if np.ndim(x) == 0 else jnp.broadcast_to(x, shape), values)
-    could_be = [name for name, p in parameters.items() if _begins_with(shape, p)]
+    could_be = [name for name, p in parameters.items() if begins_with(shape, p)]
     ways = [names for n in range(len(could_be) + 1) for names in combinations(could_be, n)]
     calls = [partial(_mapped, fn, values, parameters, names, len(shape)) for names in ways]
     if len(calls) == 1:
@@ -38,14 +53,15 @@ def for_each_member(
     if len(working) <= 1:
         return (working or calls)[0]()  # where none works, it says why
     names = " and ".join(repr(name) for name in could_be)
-    raise InputError(
+    raise AmbiguousError(
         f"the parameter {names} could be one array for all, or one value for each member of this batch of shape "
         f"{shape}. If it is one array, write it into the function; if it has one value for each member, give the "
         f"start and the parameter one more axis of length 1: shape {(*shape, 1)}"
     )
 
 
-def _begins_with(shape: tuple[int, ...], parameter: Any) -> bool:
+def begins_with(shape: tuple[int, ...], parameter: Any) -> bool:
+    """Whether it has axes of this shape in front."""
     return any(np.shape(leaf)[: len(shape)] == shape for leaf in jax.tree.leaves(parameter))
 
 

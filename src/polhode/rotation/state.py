@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.algebra import Mat3, Quaternion, Vec3
 from polhode.model.checks import InputError, numbers, rotation_matrix, shape_of, shown, unit_quaternion
+from polhode.rotation.members import together
 
 
 @jax.tree_util.register_dataclass
@@ -72,7 +73,10 @@ class Start:
 
     def on(self, body: Any) -> State:
         """The state of this body, a `RigidBody` or a `Rotation`, in its own body frame."""
-        q, v = _broadcast(self.attitude, self.turning)
+        shapes = {"attitude": np.shape(self.attitude.w), self.kind: np.shape(self.turning.x)}
+        if self.kind == "omega":
+            shapes["inertia"] = np.shape(body.tensor)[:-2]
+        q, v = _broadcast(self.attitude, self.turning, together(**shapes))
         with np.errstate(over="ignore", invalid="ignore"):  # a run looks at its energy at the start
             if self.kind == "omega":
                 return State(q, Mat3.of(body.tensor) @ v)
@@ -115,11 +119,6 @@ def _from_directors(directors: Any) -> Any:
     return rotation_matrix("directors", np.swapaxes(rows, -1, -2))
 
 
-def _broadcast(q: Quaternion, v: Vec3) -> tuple[Quaternion, Vec3]:
-    try:
-        parts = np.broadcast_arrays(*q, *v)
-    except ValueError as error:
-        raise InputError(
-            f"attitude and momentum have different batch shapes: {np.shape(q.w)}, {np.shape(v.x)}"
-        ) from error
-    return Quaternion(*(p[()] for p in parts[:4])), Vec3(*(p[()] for p in parts[4:]))
+def _broadcast(q: Quaternion, v: Vec3, shape: tuple[int, ...]) -> tuple[Quaternion, Vec3]:
+    q, v = jax.tree.map(lambda x: np.broadcast_to(x, shape)[()], (q, v))
+    return q, v

@@ -17,6 +17,7 @@ from polhode.model.quantity import Quantity
 from polhode.rotation.body import NonTwistingBody, RigidBody
 from polhode.rotation.judgement import GIVEN, check_fit, conserved_in, look_at
 from polhode.rotation.loads import Free, InPrincipalAxes, Load
+from polhode.rotation.members import batch_shape, together
 from polhode.rotation.quantities import quantities_of
 from polhode.rotation.state import Start, State
 from polhode.rotation.watching import WatchedNumber
@@ -126,16 +127,16 @@ class Rotation:
 
     @property
     def tensor(self) -> Any:
-        """The inertia, 3x3, in the user's axes."""
+        """The inertia, 3x3, in the user's axes; of a batch of bodies (*batch, 3, 3)."""
         if is_traced((self.moments, self.axes)):
             A = jnp.eye(3) if self.axes is None else self.axes.matrix().array
-            return (A * self.moments.array) @ A.T
-        moments = np.array([float(m) for m in self.moments])
+            return (A * self.moments.array[..., None, :]) @ jnp.swapaxes(A, -1, -2)
+        moments = np.asarray(self.moments.array)
         if self.axes is None:
-            return np.diag(moments)
+            return moments[..., None] * np.eye(3)
         A = np.asarray(self.axes.matrix().array)
-        made = (A * moments) @ A.T
-        return made / 2 + made.T / 2
+        made = (A * moments[..., None, :]) @ np.swapaxes(A, -1, -2)
+        return made / 2 + np.swapaxes(made, -1, -2) / 2
 
     # What is asked of every system, see `model.system`.
 
@@ -150,17 +151,19 @@ class Rotation:
         if not isinstance(start, Start | State):
             raise InputError(f"start must come from State.of(...); got {start!r}")
         state = start.on(self) if isinstance(start, Start) else start
-        shape = np.broadcast_shapes(*map(np.shape, jax.tree.leaves(state)))
+        shape = batch_shape(state)
         if 0 in shape:
             raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
-        library: Any = jnp if is_traced(state) else np
-        state = jax.tree.map(lambda x: library.broadcast_to(x, shape), as_arrays(state))
         unknown = [x for x in jax.tree.leaves(self.load) if isinstance(x, Load)]
         if unknown:
             raise InputError(
                 f"the load is of the class {type(unknown[0]).__name__}, which JAX cannot take apart; make it a "
                 "dataclass and register it with jax.tree_util.register_dataclass"
             )
+        shapes = {"start": shape, "inertia": batch_shape((self.moments, self.axes))}
+        shape = self.load.batch(together(**shapes), shapes)
+        library: Any = jnp if is_traced(state) else np
+        state = jax.tree.map(lambda x: library.broadcast_to(x, shape), as_arrays(state))
         with failures_named("the load", GIVEN):
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
         return as_arrays(now), state
@@ -189,18 +192,17 @@ class Rotation:
         look_at(self, state, t0)
 
     def fastest(self, state: State) -> Any:
-        return jnp.max(self.omega(state.momentum).norm())
+        return self.omega(state.momentum).norm()
 
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
         return {}
 
     def describe(self) -> dict[str, Any]:
-        return {
-            "inertia": self.tensor.ravel().tolist(),
-            "body": type(self.body).__name__,
-            "load": repr(None if isinstance(self.load, Free) else self.load),
-        }
+        """Of a batch of bodies their inertia is a variable of the dataset."""
+        kind = RigidBody if self.twist_axis is None else NonTwistingBody
+        about = {"body": kind.__name__, "load": repr(None if isinstance(self.load, Free) else self.load)}
+        return about if np.ndim(self.moments.x) else {"inertia": self.tensor.ravel().tolist(), **about}
 
     def conserved(self, states: State, t: np.ndarray) -> tuple[str, ...]:
         return conserved_in(self, states, t)

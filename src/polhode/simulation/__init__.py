@@ -1,6 +1,7 @@
 """The loop that runs every method: blocks of compiled steps, status, progress."""
 
 from polhode.simulation.driver import integrate
+from polhode.simulation.lost import LostMember
 from polhode.simulation.plan import Plan, count_steps
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
@@ -11,6 +12,7 @@ __all__ = [
     "Checkpoint",
     "Happened",
     "Interrupted",
+    "LostMember",
     "Plan",
     "Progress",
     "Rungs",

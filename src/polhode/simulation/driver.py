@@ -70,6 +70,7 @@ def integrate(
         offsets,
         walk.checkpoint,
         () if watch is None else tuple(watch.happened),
+        tuple(walk.lost),
         walk.change,
     )
 

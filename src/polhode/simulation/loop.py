@@ -46,14 +46,20 @@ class Block:
     state: Any  # after the last good step
     done: Any  # steps taken since the start of the run
     tally: Tally
-    ok: Any  # per member of a batch; False: the step after `done` failed
-    report: Report  # of the last step tried
+    ok: Any  # per member of a batch: whether it goes on; False: the step after `done` failed, or one before
+    report: Report  # of the last step tried; of a lost member, of the step that failed
     samples: Any  # states; the first (steps taken) // stride of them are set
+    failed: Any = None  # per member of a batch: in which step of this call it was lost, from 1 on; -1 if it was not
 
 
 def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
-    """`count` samples, `stride` steps apart, from `state` after `done` steps."""
+    """`count` samples, `stride` steps apart, from `state` after `done` steps.
+
+    In a batch a member whose step fails is lost: its numbers are NaN from there on, and the others go on. The last of
+    them stay where they were when their step failed, and the call ends there."""
     shape = state.shape
+    if shape:
+        return _run_batch(method, system, state, done, t0, h, count, stride)
     report = _broadcast(Report.explicit(), shape)
 
     def step(carry: Any) -> Any:
@@ -69,6 +75,46 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
         )
         return state, n + good, good, tally, ok, report
 
+    start = (state, done, jnp.asarray(True), _none_yet(), jnp.ones(shape, bool), report)
+    state, done, _, tally, ok, report, buffer = _sampled(step, start, count, stride)
+    return Block(state, done, tally, ok, report, buffer)
+
+
+def _run_batch(method: Any, system: Any, state: Any, begun: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
+    shape = state.shape
+
+    def step(carry: Any) -> Any:
+        state, n, _, tally, here, kept, failed = carry
+        new, report, ok = step_of(method, system, state, t0 + n * h, h)
+        on = here & ok
+        good, lost = jnp.any(on), here & ~on
+        # No member is left: those that were stay as they are, for whoever looks at why.
+        state = jax.tree.map(lambda a, b: jnp.where(good, jnp.where(_wide(on, a), a, jnp.nan), b), new, state)
+        kept = jax.tree.map(lambda a, b: jnp.where(lost, a, b), report, kept)
+        failed = jnp.where(lost, n - begun + 1, failed)
+        tally = Tally(
+            tally.iterations + jnp.max(jnp.where(on, report.iterations, 0)),
+            jnp.maximum(tally.worst, jnp.max(jnp.where(on, report.error, 0.0))),
+            tally.renewals + jnp.max(jnp.where(on, report.renewals, 0)),
+            tally.halvings + jnp.max(jnp.where(on, report.halvings, 0)),
+        )
+        return state, n + good, good, tally, on, kept, failed
+
+    here = jnp.broadcast_to(_finite(state, shape), shape)
+    report, failed = _broadcast(Report.explicit(), shape), jnp.full(shape, -1, begun.dtype)
+    start = (state, begun, jnp.any(here), _none_yet(), here, report, failed)
+    state, done, _, tally, ok, report, failed, buffer = _sampled(step, start, count, stride)
+    return Block(state, done, tally, ok, report, buffer, failed)
+
+
+def _none_yet() -> Tally:
+    return Tally(jnp.asarray(0), jnp.asarray(0.0), jnp.asarray(0), jnp.asarray(0))
+
+
+def _sampled(step: Any, start: Any, count: Any, stride: Any) -> Any:
+    """Steps with a sample after every so many: the first of what they carry, the second is their count, the third
+    whether to go on."""
+
     def sample(j: Any, carry: Any) -> Any:
         *inner, buffer = carry
         end = inner[1] + stride
@@ -76,12 +122,9 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
         keep = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, j, 0)  # noqa: E731
         return (*inner, jax.tree.map(keep, buffer, inner[0]))
 
-    capacity = capacity_for(numbers_in(state))
-    buffer = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape)), state)
-    tally = Tally(jnp.asarray(0), jnp.asarray(0.0), jnp.asarray(0), jnp.asarray(0))
-    start = (state, done, jnp.asarray(True), tally, jnp.ones(shape, bool), report, buffer)
-    state, done, _, tally, ok, report, buffer = lax.fori_loop(0, count, sample, start)
-    return Block(state, done, tally, ok, report, buffer)
+    capacity = capacity_for(numbers_in(start[0]))
+    buffer = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape)), start[0])
+    return lax.fori_loop(0, count, sample, (*start, buffer))
 
 
 run_block = stored(run_block_of, static=1)
@@ -96,14 +139,21 @@ def step_of(method: Any, system: Any, state: Any, t: Any, h: Any) -> tuple[Any, 
         raise InputError(f"{method.name}.step must return Step(state, ...); it returned {type(result).__name__}")
     new = method.tidied(result.state)
     report = _broadcast(result.report, state.shape)
-    return new, report, report.converged & _finite(new)
+    return new, report, report.converged & _finite(new, state.shape)
 
 
-def _finite(state: Any) -> Any:
+def _finite(state: Any, shape: tuple[int, ...]) -> Any:
+    """For each member of a batch of this shape."""
     leaves = jax.tree.leaves(state)
     if all(leaf.shape == leaves[0].shape for leaf in leaves):
         return jnp.isfinite(sum(leaves))
-    return jnp.isfinite(sum(jnp.sum(leaf) for leaf in leaves))
+    own = [tuple(range(len(shape), jnp.ndim(leaf))) for leaf in leaves]  # axes that are not the batch's
+    return jnp.isfinite(sum(jnp.sum(leaf, axis=axes) for leaf, axes in zip(leaves, own, strict=True)))
+
+
+def _wide(flag: Any, x: Any) -> Any:
+    """A flag of each member, for an array that may have axes of its own behind those of the batch."""
+    return flag.reshape(flag.shape + (1,) * (jnp.ndim(x) - flag.ndim))
 
 
 def _broadcast(report: Report, shape: tuple[int, ...]) -> Report:

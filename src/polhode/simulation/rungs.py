@@ -25,10 +25,11 @@ def briefly(system: Any) -> int:
 class Rungs:
     """The programs of a method's rungs. A step that one does not solve, and those after it, up to a number that does
     not depend on how fast the machine is, are taken by the next; then the first goes on. Rungs above the first, and
-    the first `briefly` steps, are compiled soon; all others well."""
+    the first `briefly` steps, are compiled soon; all others well. A batch is moved by the last rung alone: its members
+    do not fail together."""
 
     def __init__(self, method: Any, system: Any, state: Any, briefly: int = 0) -> None:
-        self._rungs, self._briefly = method.rungs, briefly
+        self._rungs, self._briefly = method.rungs[-1:] if state.shape else method.rungs, briefly
         self._like = (system, state, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1))
         self._programs: dict[tuple[int, bool], Any] = {}
         self._rung, self._until = 0, 0

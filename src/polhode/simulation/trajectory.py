@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.simulation.lost import LostMember
 from polhode.simulation.status import Status
 
 
@@ -48,6 +49,7 @@ class Trajectory:
     offsets: np.ndarray | None = None  # s, of samples between steps
     end: Checkpoint | None = None
     events: tuple[Happened, ...] = ()
+    lost: tuple[LostMember, ...] = ()  # of a batch
     change: Any = None  # the system with which it goes on, where an event made another
 
     def cut(self, count: int, status: Status, failure: dict[str, Any]) -> Trajectory:
@@ -80,6 +82,7 @@ class Trajectory:
             halvings=self.halvings + more.halvings,
             offsets=offsets,
             events=self.events + more.events,
+            lost=self.lost + more.lost,
         )
 
     @property

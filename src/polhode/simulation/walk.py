@@ -16,6 +16,7 @@ import numpy as np
 from polhode._signals import Signals
 from polhode.simulation.events import EventError, Turn, Watch
 from polhode.simulation.loop import Block, Tally, capacity_for, numbers_in
+from polhode.simulation.lost import LostMember, lost_in, without
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
@@ -40,6 +41,7 @@ class Walk:
         self.signals, self.watch = signals, watch
         self.state, self.done, self.offset = begin.state, begin.done, begin.offset
         self.status, self.tally, self.failure = Status.OK, Tally(0, 0.0, 0, 0), dict[str, Any]()
+        self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
         self.budget, self._shown, self._capacity = 1, 0, capacity_for(numbers_in(begin.state))
         self._before = begin.done > 0 or begin.offset > 0  # whether there are samples of steps before
@@ -115,17 +117,20 @@ class Walk:
                 taken, offset = taken + 1, 0.0
         elif not taken:
             offset = self.offset
-        self._leave(done + taken, offset)
+        between = self._leave(done + taken, offset)
         if self.status is not Status.OK:
             return
+        if between is not None:
+            state = without(state, between)
+        self._lose(block)
         whole = taken // stride
         filled = self.saved.take(done + stride * np.arange(1, whole + 1), block.samples) if whole else self.saved.count
         # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
         self.saved.count, self.state, self.done, self.tally, self.offset = filled, state, done + taken, tally, offset
         if turn is not None:
             self._follow(turn)
-        elif not ok.all() and not self.ladder.climbs(self.done):
-            self._fail(block, ok)
+        elif not ok.any() and not self.ladder.climbs(self.done):
+            self._fail(block, ok if not ok.ndim else np.asarray(block.failed) != taken + 1)
 
     def _turn(self, block: Block, taken: int) -> Turn | None:
         if self.watch is None or not taken:
@@ -153,20 +158,32 @@ class Walk:
         block = self._shortened(0, self.state, self.t, h)
         return jax.tree.map(np.asarray, block.state), self.t + h
 
-    def _leave(self, done: int, offset: float) -> None:
-        """Samples at times of their own between where the run stands and where it goes to, by shortened steps."""
-        at = self.plan.at
+    def _leave(self, done: int, offset: float) -> np.ndarray | None:
+        """Samples at times of their own between where the run stands and where it goes to, by shortened steps. Members
+        of a batch that are lost in one of these, which are rare, have not taken the whole step either."""
+        at, gone = self.plan.at, None
         while at is not None and self._due < len(at) and at[self._due] < (done, offset):
             count, after = at[self._due]
             state, h = self.state, after - self.offset
             if h > 0:
                 block = self._shortened(0, state, self.t, h)
                 ok, state = np.asarray(block.ok), block.state
-                if not ok.all():
-                    self._fail(block, ok)
-                    return
+                if not ok.any():
+                    self._fail(block, ok if not ok.ndim else np.asarray(block.failed) < 0)
+                    return gone
+                if self._lose(block):
+                    gone = ~ok
+                    self.state = without(self.state, gone)
             self.saved.add(count, after, state)
             self._due += 1
+        return gone
+
+    def _lose(self, block: Block) -> bool:
+        """Whether members of a batch were lost in this call."""
+        known = {lost.member for lost in self.lost}
+        new = [x for x in lost_in(block, self.done, self.t0, self.plan.step) if x.member not in known]
+        self.lost += new
+        return bool(new)
 
     def _show(self) -> bool:
         """Whether who is shown the new samples wants no more."""

@@ -55,6 +55,7 @@ class Body:
             given = {name: numbers(name, getattr(self, name), (3,)) for name in ("position", "velocity", "omega")}
             quaternion = np.asarray(attitude_of(self.attitude).array, dtype=float)
             shapes = {**{name: v.shape for name, v in given.items()}, "attitude": (*quaternion.shape[:-1], 3)}
+            shapes["inertia"] = body.tensor.shape[:-1]
         except InputError as error:
             raise type(error)(f"body {self.name!r}: {error.args[0]}") from error
         for name, shape in shapes.items():
