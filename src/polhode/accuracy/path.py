@@ -34,7 +34,7 @@ class Path:
     @classmethod
     def of(cls, system: Any, states: Any) -> Path:
         """Of states with the samples in front, in the axes in which steps are taken: the error is the same in all."""
-        fastest = float(system.fastest(states))
+        fastest = float(np.max(system.fastest(states)))
         if system.kind == "rotation":  # a body is one of one
             q, Pi = (np.asarray(x.array)[..., None, :] for x in (states.attitude, states.momentum))
             longest = np.linalg.norm(Pi, axis=-1, keepdims=True).max(axis=0)

@@ -80,7 +80,7 @@ class Repeated:
     @cached_property
     def turned(self) -> float:
         """Roughly by what angle the fastest body turns in all, by how it starts (rad)."""
-        return float(self.system.fastest(self.start)) * self.length
+        return float(np.max(self.system.fastest(self.start))) * self.length
 
     def _walked(self, steps: int, marks: np.ndarray) -> Path | None:
         brief = briefly(self.system)
