@@ -66,8 +66,8 @@ class LeastNorm:
         s = lax.while_loop(unfinished, advance, first)
         solved = self._settled(s.now, s.before) & (s.apart <= tolerance)
         y = s.y - s.d  # the correction after this one is below the tolerance, this one need not be
-        w, Lam, Gam, _ = scaled.unknowns(y)
-        return (w, Lam, Gam, scaled.residual(y)[1]), Report(solved, s.count, jnp.maximum(s.now, s.apart)), 1.0
+        w, Lam, Gam = scaled.unknowns(y)[:3]
+        return (w, Lam, Gam, *scaled.residual(y)[1]), Report(solved, s.count, jnp.maximum(s.now, s.apart)), 1.0
 
     def _settled(self, now: Any, before: Any) -> Any:
         return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=1e-6)

@@ -56,19 +56,19 @@ class Scaled:
     def unknowns(self, y: Any) -> Any:
         v, Lam, Gam = jnp.split(y, [6 * self.size, 6 * self.size + self.rows])
         w = self.roots.velocities(v.reshape(-1, 6))
-        return w, Lam * self.per_row, Gam * self.per_closing, jnp.zeros_like(w)
+        return w, Lam * self.per_row, Gam * self.per_closing, jnp.zeros_like(w), jnp.zeros(())
 
     def guess(self) -> Any:
-        w, Lam, Gam, _ = self.equations.guess()
+        w, Lam, Gam, _, _ = self.equations.guess()
         v = self.roots.of_velocities(w)
         return jnp.concatenate([v.ravel(), Lam / self.per_row, Gam / self.per_closing])
 
     def residual(self, y: Any) -> tuple[Any, Any]:
-        """What is left of the equations, and ϑ⁺."""
-        balance, psi, phi, off = self.equations.residual(self.unknowns(y))
+        """What is left of the equations; and ϑ⁺ and the work that follow from y."""
+        balance, psi, phi, off, work = self.equations.residual(self.unknowns(y))
         closing = phi * self.per_closing if self.equations.both else jnp.zeros(0)
         left = jnp.concatenate([self.roots.under(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
-        return left, -off
+        return left, (-off, -work)
 
     def parts(self, left: Any) -> Any:
         """Of what is left of the equations, rows as they are: (None, ψ⁺, φ⁺/h)."""

@@ -140,10 +140,10 @@ class SparseEquations(Equations):
         back = jnp.swapaxes(end[1], -1, -2)
 
         def solve(residual: Any) -> Any:
-            balance, psi, phi, off = residual
+            balance, psi, phi, off, work = residual
             parts = [in_space(back, balance).ravel(), jnp.zeros(6 * s.size), psi, phi if self.both else jnp.zeros(0)]
             x = solver(values, jnp.concatenate(parts)[at.source])
-            return x[at.w], x[at.Lam], x[at.Gam], off + x[at.u]
+            return x[at.w], x[at.Lam], x[at.Gam], off + x[at.u], work
 
         return solve
 
