@@ -46,9 +46,7 @@ class LeastNorm:
             return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left))
 
         def corrected(s: _At, y: Any, left: Any) -> _At:
-            J = scaled.jacobian(y)
-            d = jnp.linalg.lstsq(J, left, rcond=max(self.cut, tolerance**2))[0]
-            mended = J @ d
+            d, mended = scaled.least(y, left, max(self.cut, tolerance**2))
             now = size(scaled.unknowns(d), scaled.parts(mended))
             by = apart(scaled.parts(left - mended))
             hopeless = (by > tolerance) & (by >= 0.5 * s.apart) & (now < self.clear)

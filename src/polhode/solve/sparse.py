@@ -21,10 +21,11 @@ _PIVOT = 0.1  # the pivot next in order is taken unless another of its column is
 class SparseSolver:
     """x with Jx = b, where J is the sum of `values` at (`rows`, `columns`) of a square of `size`.
 
-    A matrix that is singular, or not finite, gives NaN, which a step reports as not converged."""
+    Unknowns are eliminated in the order they are in, where they are `ordered`, else in one that fills in little. A
+    matrix that is singular, or not finite, gives NaN, which a step reports as not converged."""
 
-    def __init__(self, rows: np.ndarray, columns: np.ndarray, size: int) -> None:
-        self.size = size
+    def __init__(self, rows: np.ndarray, columns: np.ndarray, size: int, *, ordered: bool = True) -> None:
+        self.size, self._spec = size, "NATURAL" if ordered else "COLAMD"
         order = np.lexsort((rows, columns))
         r, c = rows[order], columns[order]
         first = np.flatnonzero(np.r_[True, (np.diff(r) != 0) | (np.diff(c) != 0)])  # of equal places
@@ -54,6 +55,6 @@ class SparseSolver:
         matrix = sp.csc_matrix((data, self._indices, self._starts), shape=(self.size, self.size), copy=True)
         matrix.eliminate_zeros()  # most blocks of a joint hold more of them than numbers
         try:
-            return splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=_PIVOT)
+            return splu(matrix, permc_spec=self._spec, diag_pivot_thresh=_PIVOT)
         except RuntimeError:  # exactly singular: no step leads on from here
             return None

@@ -29,6 +29,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from polhode.algebra.arrays import cross, dot, turn_back
 from polhode.algebra.scalars import stumpff
@@ -115,9 +116,8 @@ class Equations(NewtonMatrix):
         return m, m * jnp.einsum("kbi,bi->k", MA, assembly.forces(self.system, q, u, t))
 
     def guess(self) -> Any:
-        """x = (w, Λ, Γ, ϑ⁺, work), by half an explicit step with the multipliers of the step before. ϑ⁺, and the work
-        that rows have done and `_idle` could not take off, follow from the others; they are there to be had at the
-        end."""
+        """x = (w, Λ, Γ, ϑ⁺, idle), by half an explicit step with the multipliers of the step before. ϑ⁺ and what is
+        made of the work of rows (see `_idle`) follow from the others; they are there to be had at the end."""
         s, h = self.system, self.h
         Lam = h * jnp.asarray(self.state.multipliers)
         push = self.pull(self.A, Lam) + h * jnp.concatenate(
@@ -126,7 +126,10 @@ class Equations(NewtonMatrix):
         Pi, Omega = momentum(s, self.u)[:, 3:], self.u[:, 3:]
         push = push + jnp.concatenate([jnp.zeros_like(Pi), h * cross(Pi, Omega)], axis=-1)
         w = self.u + 0.5 * over_mass(self.per_mass, push)
-        return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u, jnp.zeros(())
+        return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u, self.nothing_idle()
+
+    def nothing_idle(self) -> tuple[Any, Any]:
+        return jnp.zeros(len(self.parts.bodies)), jnp.zeros(())
 
     def closing_pull(self, A: Any, Gam: Any, w: Any) -> Any:
         """AᵀΓ, (N, 6), of A half-way; its torques over sin(θ/2)/(θ/2), θ the angle that w turns a body by.
@@ -151,10 +154,11 @@ class Equations(NewtonMatrix):
         place[self.hol] = 1 + np.arange(len(self.hol))
         return jnp.pad(Gam, (1, 0))[place]
 
-    def residual(self, x: Any) -> Any:
-        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off, what its work is off)."""
+    def residual(self, x: Any, share: Any = None) -> Any:
+        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off, what its `idle` is off). `share`, of the
+        momentum of each part, is taken off instead of what follows from x."""
         s, h, t = self.system, self.h, self.t
-        w, Lam, Gam, u, done = x
+        w, Lam, Gam, u, idle = x
         r, R = posed(carried(self.state, jnp.stack([0.5 * h * w, h * w])))
         mid, end = (r[0], R[0]), (r[1], R[1])
         # Rows half-way and at the end by the same code, once.
@@ -177,27 +181,28 @@ class Equations(NewtonMatrix):
             if any(self.parts.internal):
                 along = along + h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
             impulse = impulse + in_space(mid[1], along)
-            idle, work = self._idle(impulse, x, u_end, mid, end, pull)
-            impulse = impulse - idle
+            *found, p = self._idle(impulse, x, u_end, mid, end, pull)
+            taken, p = (found[0], p) if share is None else (share, lax.stop_gradient(p))
+            impulse = impulse - (self.parts.bodies.T @ taken)[:, None] * p
         else:
-            f, work = 0.5 * (self.f + f_end), jnp.zeros(())
+            f, found = 0.5 * (self.f + f_end), list(self.nothing_idle())
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
         psi = self.along(A_end, u_end) + assembly.drift(s, end, t + h)
         phi = assembly.phi(s, end, t + h)[self.hol]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
-        return balance, psi, phi / h, u - u_end, done - work
+        return balance, psi, phi / h, u - u_end, jax.tree.map(jnp.subtract, idle, tuple(found))
 
-    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any) -> tuple[Any, Any]:
-        """What to take off the impulse of the rows so that they do no work but that of drives: a part of
-        the momentum, in each part of the system; where it floats, of the momentum within. The kinetic energy
-        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t). And what is left of that work where this fades,
-        of the kinetic energy at both ends: the most in any part."""
+    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any) -> tuple[Any, Any, Any]:
+        """What to take off the impulse of the rows so that they do no work but that of drives: a share of
+        the momentum, for each part of the system; where it floats, of the momentum within. The kinetic energy
+        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t). Then what is left of that work where this fades,
+        of the kinetic energy at both ends, the most in any part; and the momentum."""
         bodies = self.parts.bodies
-        if not len(bodies):
-            return 0.0, jnp.zeros(())
         w, Lam = x[:2]
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
+        if not len(bodies):
+            return *self.nothing_idle(), p_space
         # Summed by bodies, as all bodies of a row are in one part.
         work = bodies @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
         drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)
@@ -217,7 +222,7 @@ class Equations(NewtonMatrix):
         ends = self.u * momentum(self.system, self.u) + u_end * momentum(self.system, u_end)
         there = bodies @ jnp.sum(0.5 * ends + _STILL * gain, axis=-1)
         left = jnp.abs(work) * (1.0 - kinetic * faded) / (there + 1e-300)
-        return (bodies.T @ (work * faded))[:, None] * p_space, jnp.max(left)
+        return work * faded, jnp.max(left), p_space
 
     def _gained(self, mid: Any, mean: Any, w: Any, end: Any, u_end: Any) -> Any:
         """What the potentials within each part gain in the step; and the work of what has none, off it."""

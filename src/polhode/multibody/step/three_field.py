@@ -102,7 +102,7 @@ class ThreeField(MultibodyMethod):
         x, report, _ = LeastNorm().solve(equations)
         _, psi, phi, _, _ = equations.residual(x)
         left = psi.at[equations.hol].set(h * phi) if equations.both else psi
-        return left, equations.disagreement()((None, psi, phi)), x[4], report.iterations < LeastNorm().limit
+        return left, equations.disagreement()((None, psi, phi)), x[4][1], report.iterations < LeastNorm().limit
 
     def _equations(self, system: System, state: State, t: Any, h: Any) -> Equations:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
@@ -123,7 +123,7 @@ class ThreeField(MultibodyMethod):
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         state = self.begin(system, state)
-        (w, Lam, _, u, work), (converged, iterations, error, renewed) = implicit(self, system, state, t, h)
+        (w, Lam, _, u, (_, work)), (converged, iterations, error, renewed) = implicit(self, system, state, t, h)
         report = Report(converged > 0, iterations.astype(int), error, renewals=renewed.astype(int))
         r, q = carried(state, h * w)
         new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
@@ -132,8 +132,14 @@ class ThreeField(MultibodyMethod):
         turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
         sound = turned & (work < _WORK) & assembly.regular(system, pose(new), t + h)
         report = replace(report, converged=report.converged & sound)
-        new = _with_multipliers(system, state, new, w, Lam, t, h)
+        if system.redundant:
+            Lam = self.least(system, posed(carried(state, 0.5 * h * w)), t + 0.5 * h, Lam)
+        new = replace(new, multipliers=Lam / h)
         return Step(_accumulated(self._equations(system, state, t, h), new) if self.accumulate else new, report)
+
+    def least(self, system: System, q: Any, t: Any, Lam: Any) -> Any:
+        """Of rows that follow from one another, the least multipliers that pull alike."""
+        return least(assembly.rows(system, q, t), Lam, extent(system, q[0]))
 
     def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
         return self._untrue(system, state, t, h) or self._following(system, state, t)
@@ -177,14 +183,6 @@ class ThreeField(MultibodyMethod):
 @stored(static=1, briefly=True)
 def _rows_left(method: ThreeField, system: System, state: State, t: Any, h: Any) -> Any:
     return method.rows_left(system, state, t, h)
-
-
-def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any, t: Any, h: Any) -> State:
-    """Λ/h on every row."""
-    if system.redundant:
-        mid = posed(carried(state, 0.5 * h * w))
-        Lam = least(assembly.rows(system, mid, t + 0.5 * h), Lam, extent(system, mid[0]))
-    return replace(new, multipliers=Lam / h)
 
 
 def _accumulated(equations: Equations, new: Any) -> Any:

@@ -11,9 +11,10 @@ from polhode.model.method import Method
 from polhode.multibody.describe.state import State
 from polhode.multibody.step.equations import Equations
 from polhode.multibody.step.sparse_equations import SparseEquations
+from polhode.multibody.step.sparse_multipliers import least_of_blocks
 from polhode.multibody.step.three_field import ThreeField
 from polhode.multibody.system import System
-from polhode.solve import Report
+from polhode.solve import LeastNorm, Report
 from polhode.solve.chord import Chord
 
 _MATRICES = 6  # at most in a step
@@ -37,7 +38,12 @@ class ThreeFieldSparse(ThreeField):
         return self, Halving(self, fast=False)
 
     def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
+        if equations.system.redundant:
+            return LeastNorm().solve(equations)
         return *self.solver.solve_renewing(equations, _MATRICES), 0.0
+
+    def least(self, system: System, q: Any, t: Any, Lam: Any) -> Any:
+        return least_of_blocks(system, q, t, Lam)
 
     def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
         return self._following(system, state, t)
