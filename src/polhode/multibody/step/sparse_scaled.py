@@ -20,6 +20,8 @@ from polhode.multibody.step.scaled_equations import Scaled
 from polhode.solve.colours import Colours
 from polhode.solve.sparse import SparseSolver
 
+_FADE = 1e-4  # of singular values, where nothing of the equations is solved
+
 
 class SparseScaled(Scaled):
     """With unknowns and rows in √J, as `Scaled`."""
@@ -29,41 +31,51 @@ class SparseScaled(Scaled):
         return jnp.sqrt(rows.inner(e.system, e.A, rows.over_masses(e.system, e.per_mass, e.A)))
 
     def least(self, y: Any, left: Any, cut: float) -> tuple[Any, Any]:
-        """By the Jacobian with its rows lifted by `cut`, twice, with the Jacobian itself between, and once more for
-        what that leaves: what no multiplier can change is left alone, and multipliers that pull nothing stay as
-        they are."""
-        over = self._over(y, cut)
+        """The d of least |Jd - left|² + |εd|² (Levenberg and Marquardt's), and the same once more for what that leaves:
+        what singular values below ε would mend fades. It is the d of
+
+        ε r + J d = left
+        Jᵀr - ε d = 0
+
+        ε is `cut`, and more while much is left of the equations (Yamashita & Fukushima 2001). Near a position in which
+        freedoms rise, branches lie closer to each other than a guess is to any: what tells them apart is decided last,
+        from where the momentum has led."""
+        values, at, to, size = self._entries(y)
         along = jax.linearize(lambda y: self.residual(y)[0], y)[1]
-        lift = jnp.where(np.arange(len(y)) < 6 * self.size, 0.0, cut)
+        n, one = len(y), np.arange(size)
+        far = jnp.linalg.norm(left)
+        fade = jnp.maximum(cut, _FADE * far / (far + jnp.linalg.norm(y[: 6 * self.size]) + 1e-300))
+        numbers = jnp.concatenate([values, values, fade * np.repeat([1.0, -1.0], size)])
+        of_rows = np.concatenate([at, size + to, one, size + one])
+        of_columns = np.concatenate([size + to, at, one, size + one])
+        solver = SparseSolver(of_rows, of_columns, 2 * size, ordered=False)
 
         def nearly(b: Any) -> Any:
-            d = over(b)
-            return d - over(lift * d)
+            return solver(numbers, jnp.pad(b, (0, 2 * size - n)))[size : size + n]
 
         d = nearly(left)
         d = d + nearly(left - along(d))
         return d, along(d)
 
-    def _over(self, y: Any, cut: float) -> Any:
-        """(J + lift)⁻¹ as a function, J with a border for the share of each part: [J', U; -V, 1]."""
+    def _entries(self, y: Any) -> tuple[Any, np.ndarray, np.ndarray, int]:
+        """J, with the share of each part as an unknown more, [J', U; -V, 1]: its numbers, their rows and columns, and
+        its size."""
         e, n, moves = self.equations, len(y), 6 * self.size
         part, m = self._part_of_each(), len(e.parts.bodies)
         share = self.residual(y)[1][1][0]
         colours = Colours(pattern(e.system, both=e.both))
-        lifted, moved, within = np.arange(moves, n), np.flatnonzero(part[:moves] >= 0), np.flatnonzero(part >= 0)
+        moved, within = np.flatnonzero(part[:moves] >= 0), np.flatnonzero(part >= 0)
         by_share = jax.jvp(lambda c: self.residual(y, c)[0], (share,), (jnp.ones(m),))[1]
         (of_share,) = jax.vjp(lambda y: self.residual(y)[1][1][0], y)[1](jnp.ones(m))
         border = n + np.arange(m)
         entries = [
             (colours.values(lambda y: self.residual(y, share)[0], y), colours.rows, colours.columns),
-            (jnp.full(len(lifted), cut), lifted, lifted),
             (by_share[moved], moved, n + part[moved]),
             (-of_share[within], n + part[within], within),
             (jnp.ones(m), border, border),
         ]
         at, to = (np.concatenate([entry[i] for entry in entries]) for i in (1, 2))
-        values, solver = jnp.concatenate([entry[0] for entry in entries]), SparseSolver(at, to, n + m, ordered=False)
-        return lambda b: solver(values, jnp.pad(b, (0, m)))[:n]
+        return jnp.concatenate([entry[0] for entry in entries]), at, to, n + m
 
     def _part_of_each(self) -> np.ndarray:
         """The part of the system that each unknown belongs to, -1 where that is none."""

@@ -18,6 +18,7 @@ from polhode.solve import LeastNorm, Report
 from polhode.solve.chord import Chord
 
 _MATRICES = 6  # at most in a step
+_CUT = 1e-11  # of singular values: round-off in what SuperLU finds is some hundred times less
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,10 @@ class ThreeFieldSparse(ThreeField):
     """The three-field step with sparse matrices: linear time for chains and trees of hundreds of bodies.
 
     The equations, and so the motion, are those of `ThreeField` to round-off; only their solution
-    differs: the Newton matrix is factored by SuperLU on the host. Rows may not follow from each other,
-    and "projection" is not among its stabilisations. For a few bodies `ThreeField` is faster."""
+    differs: the Newton matrix is factored by SuperLU on the host. Where rows follow from each other, as in plane
+    linkages of hinges, it is the whole Jacobian at every iterate, and corrections are of least norm: loops pass through
+    positions in which freedoms rise. "projection" is not among its stabilisations. For a few bodies `ThreeField` is
+    faster."""
 
     name: ClassVar[str] = "three-field-sparse"
     equations: ClassVar[type[Equations]] = SparseEquations
@@ -39,7 +42,7 @@ class ThreeFieldSparse(ThreeField):
 
     def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
         if equations.system.redundant:
-            return LeastNorm().solve(equations)
+            return LeastNorm(cut=_CUT).solve(equations)
         return *self.solver.solve_renewing(equations, _MATRICES), 0.0
 
     def least(self, system: System, q: Any, t: Any, Lam: Any) -> Any:
