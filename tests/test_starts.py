@@ -237,3 +237,18 @@ def test_numbers_of_constraints_stand_in_one_place() -> None:
     assert slope.groups[0].kind.parameters["a"][0] == pytest.approx(0.1)
     with pytest.raises(AttributeError, match="constraints"):
         _ = slope.constraints
+
+
+def test_a_spring_that_pushes_in_no_direction_is_told() -> None:
+    """Of some length, with its ends at one point, wherever that is; one of no length may start there."""
+    far = 1e6
+    at = {"position": (far + 0.3, 0, 0), "attitude": ph.exp((0, 0, 0.1)), "velocity": (0, 0, 1.0)}
+    ball = mb.Body("ball", 1.0, (0.1, 0.1, 0.1), **at)
+    ends = {"at_a": (far + 0.3 + 0.2 * np.cos(0.1), 0.2 * np.sin(0.1), 0), "at_b": (0.2, 0, 0)}
+    with pytest.raises(ph.InputError, match=r"Spring between 'ground' and 'ball' starts.*of length 0.5 m.*length=0"):
+        ph.simulate(mb.System([ball], forces=[mb.Spring("ground", "ball", 10.0, 0.5, **ends)]), step=0.01, steps=1)
+    assert ph.simulate(mb.System([ball], forces=[mb.Spring("ground", "ball", 10.0, **ends)]), step=0.01, steps=1).ok
+    ends["at_b"] = (0.2, 1e-3, 0)
+    assert ph.simulate(
+        mb.System([ball], forces=[mb.Spring("ground", "ball", 10.0, 0.5, **ends)]), step=0.01, steps=1
+    ).ok

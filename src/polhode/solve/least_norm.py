@@ -46,9 +46,7 @@ class LeastNorm:
             return lax.cond(shorten, lambda: replace(s, part=0.5 * s.part), lambda: corrected(s, y, left))
 
         def corrected(s: _At, y: Any, left: Any) -> _At:
-            J = scaled.jacobian(y)
-            d = jnp.linalg.lstsq(J, left, rcond=max(self.cut, tolerance**2))[0]
-            mended = J @ d
+            d, mended = scaled.least(y, left, max(self.cut, tolerance**2))
             now = size(scaled.unknowns(d), scaled.parts(mended))
             by = apart(scaled.parts(left - mended))
             hopeless = (by > tolerance) & (by >= 0.5 * s.apart) & (now < self.clear)
@@ -66,8 +64,8 @@ class LeastNorm:
         s = lax.while_loop(unfinished, advance, first)
         solved = self._settled(s.now, s.before) & (s.apart <= tolerance)
         y = s.y - s.d  # the correction after this one is below the tolerance, this one need not be
-        w, Lam, Gam, _ = scaled.unknowns(y)
-        return (w, Lam, Gam, scaled.residual(y)[1]), Report(solved, s.count, jnp.maximum(s.now, s.apart)), 1.0
+        w, Lam, Gam = scaled.unknowns(y)[:3]
+        return (w, Lam, Gam, *scaled.residual(y)[1]), Report(solved, s.count, jnp.maximum(s.now, s.apart)), 1.0
 
     def _settled(self, now: Any, before: Any) -> Any:
         return settled(now, before, tolerance=self.tolerance, stalled=self.stalled, rate=1e-6)

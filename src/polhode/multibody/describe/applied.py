@@ -39,6 +39,10 @@ class Applied:
         """The same with users' functions as they are now, among bodies of these names; see `Traced`."""
         return self
 
+    def look(self, view: View) -> None:
+        """At a start: raises InputError where the force is not determined there."""
+        return
+
     def loads(self, view: View) -> list[tuple[Any, Any]]:
         """(force in space axes, N; torque about the centre of mass in body axes, N m) for each of `bodies`."""
         raise NotImplementedError

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from polhode.algebra.arrays import cross, dot, turn_back
 from polhode.model.checks import InputError, numbers
@@ -13,6 +14,8 @@ from polhode.model.pytree import Static, replaced, tree
 from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import GROUND, Body
 from polhode.multibody.describe.views import View
+
+_ROUND_OFF = 1e-12  # of lengths
 
 
 class _Between(Applied):
@@ -58,7 +61,8 @@ class Spring(_Between):
 
     a, b        names of the two bodies, or "ground" for one of them
     stiffness   N/m
-    length      where it pulls and pushes nothing, m
+    length      where it pulls and pushes nothing, m; a spring that has one may not start with its ends at one point,
+                where it pushes in no direction rather than in another
     at_a, at_b  its ends: m, body axes, from the centre of mass of a and of b ("ground": space axes, from the origin)"""
 
     a: Static[str]
@@ -75,6 +79,16 @@ class Spring(_Between):
         d = self._apart(view)
         short = jnp.where(self.length == 0.0, 0.0, self.length / _root(dot(d, d)))
         return self.stiffness * (1.0 - short) * d
+
+    def look(self, view: View) -> None:
+        length, end = float(self.length), np.asarray(view.point(self.b, self.at_b))
+        apart = np.linalg.norm(np.asarray(self._apart(view)))
+        if length != 0.0 and apart <= _ROUND_OFF * (abs(length) + np.abs(end).max()):
+            raise InputError(
+                f"Spring between {self.a!r} and {self.b!r} starts with its ends at one point, {apart:.2g} m apart: of "
+                f"length {length:g} m, it pushes there, but in no direction rather than in another. Move a body, or an "
+                "end (at_a, at_b), by a little; or give length=0"
+            )
 
     def energy(self, view: View) -> Any:
         d = self._apart(view)

@@ -41,6 +41,8 @@ def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correctio
     given = jax.tree.map(jnp.asarray, system.start)
     state, shift = _closed(system, given, t)
     state = _moving(system, state, t)
+    for force in system.forces:
+        force.look(system.view(state, t))
     warn_of_what_nearly_follows(system, state, t)
     state = replace(state, multipliers=jnp.asarray(_multipliers(system, state, t)))
     before = moment(system, given, t)

@@ -11,8 +11,8 @@ from polhode.algebra.dense import inverse, matmul
 
 # Half-way through a step joints are open by O(h²), and rows that follow from others do not quite: what is nearer to
 # that than the root of this counts as following.
-_PROXIMAL = 1e-4
-_REFINED = 7
+PROXIMAL = 1e-4
+REFINED = 7
 
 
 def least(A: Any, Lam: Any, extent: Any) -> Any:
@@ -21,12 +21,17 @@ def least(A: Any, Lam: Any, extent: Any) -> Any:
     cannot be part of a native loop."""
     A = A / jnp.array([1.0, 1.0, 1.0, extent, extent, extent])
     moves, turns = (jnp.sum(A[..., i] ** 2, axis=(1, 2)) for i in (np.s_[:3], np.s_[3:]))
-    length = jnp.sqrt(jnp.where(moves > 0.0, moves, jnp.where(turns > 0.0, turns, 1.0)))
+    length = length_of_rows(moves, turns)
     W = (A / length[:, None, None]).reshape(len(length), -1)
     S = matmul(W, W.T)
-    lifted = inverse(S + _PROXIMAL * jnp.eye(len(length)))
+    lifted = inverse(S + PROXIMAL * jnp.eye(len(length)))
     goal = S @ (Lam * length)
     x = lifted @ goal
-    for _ in range(_REFINED):
+    for _ in range(REFINED):
         x = x + lifted @ (goal - S @ x)
     return x / length
+
+
+def length_of_rows(moves: Any, turns: Any) -> Any:
+    """Of what a row pulls with, or where it pulls nothing of what it twists with; both squared."""
+    return jnp.sqrt(jnp.where(moves > 0.0, moves, jnp.where(turns > 0.0, turns, 1.0)))

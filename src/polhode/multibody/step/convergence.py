@@ -37,7 +37,7 @@ class Convergence:
 
     def norm(self, residual: Any) -> Any:
         """Of what is left of the equations, (47) and (48): of momentum in the metric of kinetic energy, and of rows."""
-        balance, psi, phi, off = residual
+        balance, psi, phi, off, _ = residual
         b = in_space(jnp.swapaxes(self.q[1], -1, -2), balance)
         rows = jnp.sum(psi * psi) + jnp.sum(phi * phi) + jnp.sum(off * off)
         return jnp.sqrt(jnp.sum(b * over_mass(self.per_mass, b)) + rows)

@@ -29,6 +29,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from polhode.algebra.arrays import cross, dot, turn_back
 from polhode.algebra.scalars import stumpff
@@ -58,6 +59,8 @@ _STIFF = 1e-6
 # A body afloat is turned by it only where torques, by the energy that they would give it, are more than this part
 # of what forces do.
 _UNTURNED = 1e-6
+# What moves slower than this part of what the rows' impulses would make of it has only round-off for kinetic energy.
+_STILL = 1e-6
 
 
 class Equations(NewtonMatrix):
@@ -113,8 +116,8 @@ class Equations(NewtonMatrix):
         return m, m * jnp.einsum("kbi,bi->k", MA, assembly.forces(self.system, q, u, t))
 
     def guess(self) -> Any:
-        """x = (w, Λ, Γ, ϑ⁺), by half an explicit step with the multipliers of the step before. ϑ⁺ follows from
-        the others; it is there to be had at the end."""
+        """x = (w, Λ, Γ, ϑ⁺, idle), by half an explicit step with the multipliers of the step before. ϑ⁺ and what is
+        made of the work of rows (see `_idle`) follow from the others; they are there to be had at the end."""
         s, h = self.system, self.h
         Lam = h * jnp.asarray(self.state.multipliers)
         push = self.pull(self.A, Lam) + h * jnp.concatenate(
@@ -123,7 +126,10 @@ class Equations(NewtonMatrix):
         Pi, Omega = momentum(s, self.u)[:, 3:], self.u[:, 3:]
         push = push + jnp.concatenate([jnp.zeros_like(Pi), h * cross(Pi, Omega)], axis=-1)
         w = self.u + 0.5 * over_mass(self.per_mass, push)
-        return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u
+        return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u, self.nothing_idle()
+
+    def nothing_idle(self) -> tuple[Any, Any]:
+        return jnp.zeros(len(self.parts.bodies)), jnp.zeros(())
 
     def closing_pull(self, A: Any, Gam: Any, w: Any) -> Any:
         """AᵀΓ, (N, 6), of A half-way; its torques over sin(θ/2)/(θ/2), θ the angle that w turns a body by.
@@ -148,10 +154,11 @@ class Equations(NewtonMatrix):
         place[self.hol] = 1 + np.arange(len(self.hol))
         return jnp.pad(Gam, (1, 0))[place]
 
-    def residual(self, x: Any) -> Any:
-        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off)."""
+    def residual(self, x: Any, share: Any = None) -> Any:
+        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off, what its `idle` is off). `share`, of the
+        momentum of each part, is taken off instead of what follows from x."""
         s, h, t = self.system, self.h, self.t
-        w, Lam, Gam, u = x
+        w, Lam, Gam, u, idle = x
         r, R = posed(carried(self.state, jnp.stack([0.5 * h * w, h * w])))
         mid, end = (r[0], R[0]), (r[1], R[1])
         # Rows half-way and at the end by the same code, once.
@@ -174,25 +181,28 @@ class Equations(NewtonMatrix):
             if any(self.parts.internal):
                 along = along + h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
             impulse = impulse + in_space(mid[1], along)
-            impulse = impulse - self._idle(impulse, x, u_end, mid, end, pull)
+            *found, p = self._idle(impulse, x, u_end, mid, end, pull)
+            taken, p = (found[0], p) if share is None else (share, lax.stop_gradient(p))
+            impulse = impulse - (self.parts.bodies.T @ taken)[:, None] * p
         else:
-            f = 0.5 * (self.f + f_end)
+            f, found = 0.5 * (self.f + f_end), list(self.nothing_idle())
         balance = in_space(end[1], momentum(s, u_end)) - self.p - impulse - h * f
         psi = self.along(A_end, u_end) + assembly.drift(s, end, t + h)
         phi = assembly.phi(s, end, t + h)[self.hol]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
-        return balance, psi, phi / h, u - u_end
+        return balance, psi, phi / h, u - u_end, jax.tree.map(jnp.subtract, idle, tuple(found))
 
-    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any) -> Any:
-        """What to take off the impulse of the rows so that they do no work but that of drives: a part of
-        the momentum, in each part of the system; where it floats, of the momentum within. The kinetic energy
-        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t)."""
+    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any) -> tuple[Any, Any, Any]:
+        """What to take off the impulse of the rows so that they do no work but that of drives: a share of
+        the momentum, for each part of the system; where it floats, of the momentum within. The kinetic energy
+        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t). Then what is left of that work where this fades,
+        of the kinetic energy at both ends, the most in any part; and the momentum."""
         bodies = self.parts.bodies
-        if not len(bodies):
-            return 0.0
         w, Lam = x[:2]
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
+        if not len(bodies):
+            return *self.nothing_idle(), p_space
         # Summed by bodies, as all bodies of a row are in one part.
         work = bodies @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
         drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)
@@ -200,16 +210,19 @@ class Equations(NewtonMatrix):
         if any(self.parts.internal):
             work = work + self._gained(mid, 0.5 * (self.u + u_end), w, end, u_end)
         whole = bodies @ jnp.sum(p_space * w_space, axis=-1)
+        push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
+        gain = push * over_mass(self.per_mass, push)
         if len(self.parts.afloat):
             # A body that nothing turns is left alone.
-            push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
-            gain = push * over_mass(self.per_mass, push)
             moved, turned = jnp.sum(gain[:, :3], axis=-1), jnp.sum(gain[:, 3:], axis=-1)
             turns = turned / (turned + _UNTURNED * moved + 1e-300)
             p_space = self.parts.within(self.system, mid, p_space, turns)
         kinetic = bodies @ jnp.sum(p_space * w_space, axis=-1)
         faded = kinetic / (kinetic**2 + (_SLOW * work) ** 2 + (_STIFF * whole) ** 2 + 1e-300)
-        return (bodies.T @ (work * faded))[:, None] * p_space
+        ends = self.u * momentum(self.system, self.u) + u_end * momentum(self.system, u_end)
+        there = bodies @ jnp.sum(0.5 * ends + _STILL * gain, axis=-1)
+        left = jnp.abs(work) * (1.0 - kinetic * faded) / (there + 1e-300)
+        return work * faded, jnp.max(left), p_space
 
     def _gained(self, mid: Any, mean: Any, w: Any, end: Any, u_end: Any) -> Any:
         """What the potentials within each part gain in the step; and the work of what has none, off it."""

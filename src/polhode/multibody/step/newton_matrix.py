@@ -36,7 +36,7 @@ class NewtonMatrix(Convergence):
         s, h, t = self.system, self.h, self.t
         N, k = s.size, s.rows
         n = 6 * N
-        w, _, _, u_end = self.guess()
+        w, _, _, u_end, _ = self.guess()
         end = posed(carried(self.state, h * w))
         A_end = self.rows(end, t + h)
         A = 0.5 * (self.A + A_end)
@@ -70,17 +70,17 @@ class NewtonMatrix(Convergence):
             over_S_phi = self._over(matmul(D_phi, MA))
 
         def solve(residual: Any) -> Any:
-            balance, psi, phi, off = residual
+            balance, psi, phi, off, idle = residual
             a = in_space(back, balance).reshape(n)
             du, dLam = inner(a, psi)
             if not self.both:
-                return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0), off + du.reshape(N, 6)
+                return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0), off + du.reshape(N, 6), idle
             # φ⁺ sees half of δϑ⁺, which the shift M⁻¹AᵀδΓ changes in its turn, by a part of order h.
             for _ in range(2):
                 dGam = over_S_phi(phi - 0.5 * (D_phi @ du))
                 shift = MA @ dGam
                 du, dLam = inner(a - K_q @ shift, psi - D_q @ shift)
-            return (0.5 * du + shift).reshape(N, 6), dLam, dGam, off + du.reshape(N, 6)
+            return (0.5 * du + shift).reshape(N, 6), dLam, dGam, off + du.reshape(N, 6), idle
 
         return solve
 

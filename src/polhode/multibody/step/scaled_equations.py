@@ -35,12 +35,6 @@ class Roots:
     def of_velocities(self, w: Any) -> Any:
         return jnp.concatenate([w[:, :3] * self.m, turn_back(self.J, w[:, 3:])], axis=-1)
 
-    def per_row(self, A: Any) -> Any:
-        """1/|aM^(-1/2)| of every row a of A, (k, N, 6)."""
-        W = self.under(A)
-        length = jnp.sqrt(jnp.sum(W * W, axis=(1, 2)))
-        return 1.0 / jnp.where(length > 0.0, length, 1.0)
-
 
 class Scaled:
     """The equations with (w, Λ, Γ) as one array y, and what is left of them as another, both in √J."""
@@ -50,30 +44,44 @@ class Scaled:
         self.equations, self.size, self.rows = equations, s.size, s.rows
         self.roots = Roots(s)
         self.back = jnp.swapaxes(equations.q[1], -1, -2)
-        self.per_row = self.roots.per_row(equations.A)
+        length = self.lengths()
+        self.per_row = 1.0 / jnp.where(length > 0.0, length, 1.0)
         self.per_closing = self.per_row[equations.hol] if equations.both else jnp.zeros(0)
+
+    def lengths(self) -> Any:
+        """|aM^(-1/2)| of every row a of A."""
+        W = self.roots.under(self.equations.A)
+        return jnp.sqrt(jnp.sum(W * W, axis=(1, 2)))
 
     def unknowns(self, y: Any) -> Any:
         v, Lam, Gam = jnp.split(y, [6 * self.size, 6 * self.size + self.rows])
         w = self.roots.velocities(v.reshape(-1, 6))
-        return w, Lam * self.per_row, Gam * self.per_closing, jnp.zeros_like(w)
+        return w, Lam * self.per_row, Gam * self.per_closing, jnp.zeros_like(w), self.equations.nothing_idle()
 
     def guess(self) -> Any:
-        w, Lam, Gam, _ = self.equations.guess()
+        w, Lam, Gam, _, _ = self.equations.guess()
         v = self.roots.of_velocities(w)
         return jnp.concatenate([v.ravel(), Lam / self.per_row, Gam / self.per_closing])
 
-    def residual(self, y: Any) -> tuple[Any, Any]:
-        """What is left of the equations, and ϑ⁺."""
-        balance, psi, phi, off = self.equations.residual(self.unknowns(y))
+    def residual(self, y: Any, share: Any = None) -> tuple[Any, Any]:
+        """What is left of the equations, and what follows from y: ϑ⁺, and what is taken off the momentum, which may be
+        given instead, and left of the work of rows."""
+        balance, psi, phi, off, idle = self.equations.residual(self.unknowns(y), share)
         closing = phi * self.per_closing if self.equations.both else jnp.zeros(0)
         left = jnp.concatenate([self.roots.under(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
-        return left, -off
+        return left, jax.tree.map(jnp.negative, (off, idle))
 
     def parts(self, left: Any) -> Any:
         """Of what is left of the equations, rows as they are: (None, ψ⁺, φ⁺/h)."""
         _, psi, phi = jnp.split(left, [6 * self.size, 6 * self.size + self.rows])
         return None, psi / self.per_row, phi / self.per_closing
+
+    def least(self, y: Any, left: Any, cut: float) -> tuple[Any, Any]:
+        """The correction of least norm of those that mend most of what is left, and what it mends. Singular values
+        below `cut` of the largest count as zero."""
+        J = self.jacobian(y)
+        d = jnp.linalg.lstsq(J, left, rcond=cut)[0]
+        return d, J @ d
 
     def jacobian(self, y: Any) -> Any:
         def along(e: Any) -> Any:

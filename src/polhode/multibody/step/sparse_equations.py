@@ -22,7 +22,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from polhode.algebra.arrays import skew, turn_back
-from polhode.model.checks import InputError
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows import row_blocks as rows
@@ -32,6 +31,7 @@ from polhode.multibody.rows.row_blocks import Blocks
 from polhode.multibody.step.blocks import carry_of, halfway, masses
 from polhode.multibody.step.equations import Equations
 from polhode.multibody.step.force_slopes import force_slopes
+from polhode.multibody.step.sparse_scaled import SparseScaled
 from polhode.multibody.system import System
 from polhode.solve.sparse import SparseSolver
 
@@ -46,12 +46,6 @@ class SparseEquations(Equations):
     round_off: ClassVar[float] = 0.1
 
     def __init__(self, system: System, state: State, t: Any, h: Any, **options: Any) -> None:
-        if system.redundant:
-            names = [system.row_names[i] for i in system.redundant]
-            raise InputError(
-                f"three-field-sparse needs rows that do not follow from each other; {len(names)} of {system.rows} do, "
-                f"such as {names[0]!r}. Use three-field, or leave constraints out until none does"
-            )
         super().__init__(system, state, t, h, **options)
         # Number of each row among the holonomic ones; those that are not stand for a zero at the end.
         closes = np.array(system.holonomic, dtype=bool)
@@ -78,6 +72,9 @@ class SparseEquations(Equations):
         MA = rows.over_masses(s, self.per_mass, A)
         m = 1.0 / rows.inner(s, A, MA)
         return m, m * rows.along(s, MA, assembly.forces(s, q, u, t))
+
+    def scaled(self) -> SparseScaled:
+        return SparseScaled(self)
 
     def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
         return self.correction_at(self.guess())
@@ -140,10 +137,10 @@ class SparseEquations(Equations):
         back = jnp.swapaxes(end[1], -1, -2)
 
         def solve(residual: Any) -> Any:
-            balance, psi, phi, off = residual
+            balance, psi, phi, off, idle = residual
             parts = [in_space(back, balance).ravel(), jnp.zeros(6 * s.size), psi, phi if self.both else jnp.zeros(0)]
             x = solver(values, jnp.concatenate(parts)[at.source])
-            return x[at.w], x[at.Lam], x[at.Gam], off + x[at.u]
+            return x[at.w], x[at.Lam], x[at.Gam], off + x[at.u], idle
 
         return solve
 

@@ -28,6 +28,8 @@ from polhode.solve import Chord, DenseNewton, Ladder, LeastNorm, Report
 from polhode.solve.implicit import implicit
 
 Stabilisation = Literal["both", "kappa", "projection", "none"]
+# Rows that do work beyond this part of the kinetic energy, which nothing takes off, are no rows of nature.
+_WORK = 0.01
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,14 @@ class ThreeField(MultibodyMethod):
         x, report = solver(evaluate, lambda x: x, guess)
         return shaped(x), report
 
-    def rows_left(self, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any, Any]:
+    def rows_left(self, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any, Any, Any]:
         """What is left of each row (φ⁺, else ψ⁺) where all are held as nearly as can be after a step; how much that is
-        of the size of what they hold; and whether this was found."""
+        of the size of what they hold; the work that they do, of the kinetic energy; and whether this was found."""
         equations = self._equations(system, state, t, h)
         x, report, _ = LeastNorm().solve(equations)
-        _, psi, phi, _ = equations.residual(x)
+        _, psi, phi, _, _ = equations.residual(x)
         left = psi.at[equations.hol].set(h * phi) if equations.both else psi
-        return left, equations.disagreement()((None, psi, phi)), report.iterations < LeastNorm().limit
+        return left, equations.disagreement()((None, psi, phi)), x[4][1], report.iterations < LeastNorm().limit
 
     def _equations(self, system: System, state: State, t: Any, h: Any) -> Equations:
         kappa = 1.0 / h if self.stabilisation == "kappa" else 0.0
@@ -121,28 +123,42 @@ class ThreeField(MultibodyMethod):
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
         state = self.begin(system, state)
-        (w, Lam, _, u), (converged, iterations, error, renewed) = implicit(self, system, state, t, h)
+        (w, Lam, _, u, (_, work)), (converged, iterations, error, renewed) = implicit(self, system, state, t, h)
         report = Report(converged > 0, iterations.astype(int), error, renewals=renewed.astype(int))
         r, q = carried(state, h * w)
         new = replace(state, positions=r, quaternions=q, velocities=u[:, :3], omegas=u[:, 3:])
         if self.stabilisation == "projection":
             new = projected(system, new, t + h)
         turned = jnp.max(jnp.sum((h * w[:, 3:]) ** 2, axis=-1)) < jnp.pi**2  # (27) means nothing beyond
-        report = replace(report, converged=report.converged & turned & assembly.regular(system, pose(new), t + h))
-        new = _with_multipliers(system, state, new, w, Lam, t, h)
+        sound = turned & (work < _WORK) & assembly.regular(system, pose(new), t + h)
+        report = replace(report, converged=report.converged & sound)
+        if system.redundant:
+            Lam = self.least(system, posed(carried(state, 0.5 * h * w)), t + 0.5 * h, Lam)
+        new = replace(new, multipliers=Lam / h)
         return Step(_accumulated(self._equations(system, state, t, h), new) if self.accumulate else new, report)
 
-    def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
-        return self._contradiction(system, state, t, h) or self._following(system, state, t)
+    def least(self, system: System, q: Any, t: Any, Lam: Any) -> Any:
+        """Of rows that follow from one another, the least multipliers that pull alike."""
+        return least(assembly.rows(system, q, t), Lam, extent(system, q[0]))
 
-    def _contradiction(self, system: System, state: State, t: float, h: float) -> str | None:
-        """Which rows cannot all hold after the step that failed, and what is left of them at best."""
+    def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
+        return self._untrue(system, state, t, h) or self._following(system, state, t)
+
+    def _untrue(self, system: System, state: State, t: float, h: float) -> str | None:
+        """Which rows cannot all hold after the step that failed, and what is left of them at best; or that they hold,
+        but by forces that do work."""
         if not system.rows:
             return None
-        left, apart, found = _rows_left(self, as_arrays(system.bare()), as_arrays(state), t, h)
+        left, apart, work, found = _rows_left(self, as_arrays(system.bare()), as_arrays(state), t, h)
         left = np.asarray(left)
-        if not found or not apart > system.tolerance:
+        if not found:
             return None
+        if not apart > system.tolerance:
+            worked = (
+                f"in it constraints would do work, {100 * float(work):.2g} % of the kinetic energy, which none does in "
+                f"nature: the motion changes too much in a step; take a smaller one ({h / 2:g})"
+            )
+            return worked if work > _WORK else None
         worst = int(np.abs(left).argmax())
         names = [system.row_names[i] for i in np.flatnonzero(np.abs(left) > 0.01 * abs(left[worst]))]
         return (
@@ -167,14 +183,6 @@ class ThreeField(MultibodyMethod):
 @stored(static=1, briefly=True)
 def _rows_left(method: ThreeField, system: System, state: State, t: Any, h: Any) -> Any:
     return method.rows_left(system, state, t, h)
-
-
-def _with_multipliers(system: System, state: State, new: State, w: Any, Lam: Any, t: Any, h: Any) -> State:
-    """Λ/h on every row."""
-    if system.redundant:
-        mid = posed(carried(state, 0.5 * h * w))
-        Lam = least(assembly.rows(system, mid, t + 0.5 * h), Lam, extent(system, mid[0]))
-    return replace(new, multipliers=Lam / h)
 
 
 def _accumulated(equations: Equations, new: Any) -> Any:

@@ -11,12 +11,14 @@ from polhode.model.method import Method
 from polhode.multibody.describe.state import State
 from polhode.multibody.step.equations import Equations
 from polhode.multibody.step.sparse_equations import SparseEquations
+from polhode.multibody.step.sparse_multipliers import least_of_blocks
 from polhode.multibody.step.three_field import ThreeField
 from polhode.multibody.system import System
-from polhode.solve import Report
+from polhode.solve import LeastNorm, Report
 from polhode.solve.chord import Chord
 
 _MATRICES = 6  # at most in a step
+_CUT = 1e-11  # of singular values: round-off in what SuperLU finds is some hundred times less
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,10 @@ class ThreeFieldSparse(ThreeField):
     """The three-field step with sparse matrices: linear time for chains and trees of hundreds of bodies.
 
     The equations, and so the motion, are those of `ThreeField` to round-off; only their solution
-    differs: the Newton matrix is factored by SuperLU on the host. Rows may not follow from each other,
-    and "projection" is not among its stabilisations. For a few bodies `ThreeField` is faster."""
+    differs: the Newton matrix is factored by SuperLU on the host. Where rows follow from each other, as in plane
+    linkages of hinges, it is the whole Jacobian at every iterate, and corrections are of least norm: loops pass through
+    positions in which freedoms rise. "projection" is not among its stabilisations. For a few bodies `ThreeField` is
+    faster."""
 
     name: ClassVar[str] = "three-field-sparse"
     equations: ClassVar[type[Equations]] = SparseEquations
@@ -37,7 +41,12 @@ class ThreeFieldSparse(ThreeField):
         return self, Halving(self, fast=False)
 
     def _solved(self, equations: Any) -> tuple[Any, Report, Any]:
+        if equations.system.redundant:
+            return LeastNorm(cut=_CUT).solve(equations)
         return *self.solver.solve_renewing(equations, _MATRICES), 0.0
+
+    def least(self, system: System, q: Any, t: Any, Lam: Any) -> Any:
+        return least_of_blocks(system, q, t, Lam)
 
     def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
         return self._following(system, state, t)
