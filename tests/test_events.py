@@ -252,8 +252,26 @@ def test_what_never_ends_is_said() -> None:
 
     marks = [ph.Event(lambda t, R, at=at: R[1, 0] - at, name=str(at), action=back) for at in (0.3, 0.299999)]
     start = ph.State.of(attitude=ph.exp((0, 0, np.arcsin(0.2999995))), omega=(0, 0, 1.0))
-    with pytest.raises(ph.StepError, match="over and over, 1000 times within a step"):
+    with pytest.raises(ph.StepError, match=r"over and over, \d+ times within a step"):
         ph.simulate(ph.RigidBody((1.0, 1.0, 1.0)), None, start, events=marks, step=0.1, until=1.0, method="exact")
+
+
+@pytest.mark.parametrize("restitution", [0.8, 0.3, 0.01])
+def test_bounces_that_come_together_are_said(restitution: float) -> None:
+    """A ball that loses some of its speed at each bounce comes to rest after endlessly many, when the series ends."""
+    ball = mb.Body("ball", 1.0, (0.1, 0.1, 0.1), position=(0.0, 0.0, 1.0))
+    system = mb.System([ball], forces=[mb.Gravity((0.0, 0.0, -G))])
+
+    def bounce(t: float, x: Any) -> Any:
+        return replace(x, velocities=x.velocities * np.array([1.0, 1.0, -restitution]))
+
+    floor = ph.Event(lambda view: view.position("ball")[2], -1, name="floor", action=bounce)
+    with pytest.raises(ph.StepError, match="event 'floor' at t = .* it happens over and over") as stopped:
+        ph.simulate(system, step=0.05, until=6.0, events=floor)
+    run, first = stopped.value.run, np.sqrt(2.0 / G)
+    assert run.events[0].t == pytest.approx(first, abs=1e-9)
+    assert run.events[-1].t == pytest.approx(first * (1 + restitution) / (1 - restitution), rel=1e-4)
+    assert run.positions[:, 0, 2].min() > -1e-9
 
 
 def test_of_a_batch_is_refused() -> None:

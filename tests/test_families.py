@@ -249,3 +249,12 @@ def test_times_that_members_do_not_share_are_refused() -> None:
 def test_batches_that_cannot_be(made: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         made()
+
+
+def test_what_a_batch_cannot_be_saved_to_is_said_before(polhode: Any) -> None:
+    code, _, err = polhode("run", "heavy-top", "--set", "spin=10:30:3", "--out", "tops.csv")
+    assert code == 2
+    assert "does not fit into a .csv" in err
+    code, _, err = polhode("run", "heavy-top", "--set", "inertia=1:3:3")
+    assert code == 2
+    assert "of which there is no range" in err

@@ -261,3 +261,25 @@ def test_where_a_run_stands_is_checked(tmp_path: Path, polhode: Any) -> None:
         code, _, err = polhode("run", "bad.nc", "--until", "1")
         assert code == 2
         assert "where its run stands is not in it, or spoilt" in err
+
+
+def test_so_often_goes_on() -> None:
+    body = ph.RigidBody((1.0, 2.0, 3.0))
+    run = ph.simulate(body, None, START, step=0.03, until=0.75, every_seconds=0.05)
+    further = ph.simulate(run, until=1.5, every_seconds=0.05)
+    whole = ph.simulate(body, None, START, step=0.03, until=1.5, every_seconds=0.05)
+    assert further.t.tolist() == pytest.approx(whole.t.tolist())
+
+
+def test_where_a_run_stands_is_where_its_samples_end(polhode: Any) -> None:
+    from polhode.results import save
+
+    Path("body.toml").write_text(BODY.replace("METHOD", "imidm"))
+    assert polhode("run", "body.toml", "--out", "half.nc")[0] == 0
+    assert polhode("run", "body.toml", "--until", "0.4", "--out", "less.nc")[0] == 0
+    half, less = ph.load("half.nc"), ph.load("less.nc")
+    for stands in (less.attrs["stands"], half.attrs["stands"].replace('"rung": 0', '"rung": 9')):
+        save(half.assign_attrs(stands=stands), "bad.nc")
+        code, _, err = polhode("run", "bad.nc", "--until", "1")
+        assert code == 2
+        assert "not where its samples end" in err

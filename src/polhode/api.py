@@ -125,6 +125,8 @@ def simulate(
                 what.step, until, steps, what.t0, {**saving, "every": (what.every or 1) if every is None else every}
             )
             stands = what.t0 + leg.begin.done * what.step + leg.begin.offset
+            if every_seconds is not None and plan.at is not None:  # they are counted from t0; the first ones are past
+                plan = replace(plan, at=tuple(at for at in plan.at if at > (leg.begin.done, leg.begin.offset)))
             if plan.total <= leg.begin.done or (plan.at and plan.at[0] <= (leg.begin.done, leg.begin.offset)):
                 raise InputError(
                     f"the run stands at t = {stands:g} already; go on to a later time, at least to its next step, "

@@ -98,6 +98,6 @@ def _interrupted(problems: Problems, runs: list[Any], reasons: dict[tuple[int, .
 def _recipe(problems: Problems, runs: list[Any], how: dict[str, Any]) -> dict[str, Any] | None:
     """As of the first run, with the parameters of all."""
     recipe = runs[0].recipe
-    if recipe is None or NOT_AGAIN in recipe or problems.content is None:
+    if recipe is None or NOT_AGAIN in recipe or problems.content is None or how.get("tolerance") is not None:
         return None
     return {**recipe, **problems.content}

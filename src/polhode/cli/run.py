@@ -54,6 +54,8 @@ def run_command(
     chosen = job.chosen()
     places = [] if out is None else names_of(out, chosen)
     _check_places(places, plot)
+    if isinstance(job.problem, Problems) and out is not None and out.suffix == ".csv":
+        raise InputError("a batch does not fit into a .csv; save it with --out to .zarr or .nc")
     if isinstance(job.problem, Problems) and plot is not None and (plot.suffix == ANIMATION or len(chosen) > 1):
         raise InputError("a batch is drawn as curves, of one method and step: --plot to .png, .svg or .pdf")
     runs: list[Any] = []

@@ -8,7 +8,7 @@ import numpy as np
 
 from polhode.model import InputError
 from polhode.model.checks import number, shown
-from polhode.model.family import MOST
+from polhode.model.family import MOST, Range
 
 
 def settings_of(texts: list[str]) -> dict[str, Any]:
@@ -37,4 +37,4 @@ def _range(name: str, text: str) -> Any:
             f"{shown(text)}"
         )
     low, high = (number(f"--set {name}=FROM:TO:COUNT", part) for part in parts[:2])
-    return np.linspace(low, high, int(count)).tolist()
+    return Range(np.linspace(low, high, int(count)).tolist())

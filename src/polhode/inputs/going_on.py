@@ -6,12 +6,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax
+import numpy as np
+
 from polhode.api import simulate
+from polhode.model.checks import InputError
 from polhode.results.run import Run
 from polhode.results.standing import read, standing
 from polhode.results.store import load
 from polhode.running import first_leg, recipe_for
 from polhode.simulation import Plan, Progress, Status
+
+
+def _is_where(run: Run, state: Any) -> bool:
+    """Whether a run stands at its last sample."""
+    end = run.trajectory.end
+    at = end is not None and abs(run.t0 + end.done * run.step + end.offset - run.t[-1]) < 1e-9 * run.step
+    last = jax.tree.leaves(run.last_state)
+    return at and all(
+        np.allclose(a, b, rtol=1e-9, atol=1e-9) for a, b in zip(jax.tree.leaves(state), last, strict=True)
+    )
 
 
 def gone_on(job: Any, method: Any, path: Path, progress: bool | None) -> Run | None:
@@ -27,6 +41,9 @@ def gone_on(job: Any, method: Any, path: Path, progress: bool | None) -> Run | N
     leg = first_leg(job.problem, method, plan, Progress(plan.total, "", progress))
     if type(leg.begin.state) is not type(leg.now.matched(leg.begin.state, leg.now)):
         return None  # its method keeps more in every state than a file holds
-    run = standing(leg.run, dataset, read(stands, leg.begin.state, str(path)))
+    end = read(stands, leg.begin.state, str(path))
+    run = standing(leg.run, dataset, end)
+    if not 0 <= end.rung < len(method.rungs) or not _is_where(run, leg.seen(end.state)):
+        raise InputError(f"{path}: where its run stands is not where its samples end; run it from its start")
     recipe = recipe_for(job.problem, method, plan, job.known_as(method))
     return simulate(replace(run, recipe=recipe), until=job.until, progress=progress)

@@ -50,6 +50,10 @@ class Problems:
         return getattr(self.first, name)
 
 
+class Range(list[float]):
+    """Numbers of a range, which are those of a batch, never of one parameter that has several."""
+
+
 def problems_of(
     make: Callable[..., Problem],
     given: Mapping[str, Any],

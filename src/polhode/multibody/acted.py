@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from polhode.model.checks import InputError
 from polhode.model.functions import as_arrays
@@ -14,7 +17,9 @@ from polhode.multibody.start.nearness import too_far_away
 def acted(system: Any, state: State, t: float) -> State:
     """With velocities that go with its constraints, which answer an impulse by theirs. Where the bodies are must fulfil
     them."""
-    given = system.replaced(start=system.matched(state, system))
+    q = np.asarray(state.quaternions)
+    unit = replace(state, quaternions=q / np.linalg.norm(q, axis=-1, keepdims=True))  # the attitude that it names
+    given = system.replaced(start=system.matched(unit, system))
     new, correction = consistent_start(given, t)
     if too_far_away(given, correction):
         raise InputError(

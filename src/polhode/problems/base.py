@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode.model import InputError
 from polhode.model.checks import nearest, numbers, shown
-from polhode.model.family import Problems, problems_of
+from polhode.model.family import Problems, Range, problems_of
 from polhode.model.problem import Problem
 from polhode.rotation.inertia import UnphysicalError
 
@@ -65,6 +65,9 @@ class BuiltIn:
         """With these parameters, and defaults for the rest. A parameter with more axes than it has for one problem is
         a batch: one problem for every member."""
         natural = {p.name: np.shape(p.default) for p in self.parameters}
+        for name, value in given.items():
+            if isinstance(value, Range) and natural.get(name):
+                raise InputError(f"parameter {name!r} is {natural[name][0]} numbers, of which there is no range")
         if any(_axes(value) > len(natural.get(name, ())) for name, value in given.items()):
             self._check_names(given)
             made = problems_of(self._one, given, natural, {p.name: p.unit for p in self.parameters})

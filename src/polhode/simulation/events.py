@@ -20,7 +20,10 @@ from polhode.simulation.trajectory import Happened
 
 _CLOSE = 1e-12  # of a step: how well a time is found
 _SOON = 1e-9  # of a step: events as near as this happen at once, and after it a number has left zero
-_OFTEN = 1000  # times in one step
+_OFTEN, _AGAIN = (
+    1000,
+    1e-6,
+)  # an event that acts so often in one step, or so soon (of a step) again, would go on for ever
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ class Watch:
         self._signs: np.ndarray = np.zeros(len(self.events))
         self._last: float = -np.inf if before is None else before._last
         self._again: int = 0 if before is None else before._again
+        self._acted: list[float] = [-np.inf] * len(self.events) if before is None else before._acted
+        self._length: float = 0.0 if before is None else before._length
 
     def begin(self, state: Any, t: float, soon: tuple[Any, float] | None = None) -> None:
         """From here on. What has just happened is at zero: on which side it is, is told by the state and time `soon`
@@ -168,14 +173,19 @@ class Watch:
         if turned is None:
             return None
         offset, state = turned
-        self._guard(found[0][2], t + offset, h)
+        self._guard(acting, t + offset, h)
         return Turn(k, offset, state, () if ends else tuple(acting))
 
-    def _guard(self, e: int, t: float, h: float) -> None:
-        """Actions that follow each other ever sooner would never let the run go on."""
-        self._last, self._again = (self._last, self._again + 1) if t - self._last < h else (t, 0)
-        if self._again > _OFTEN:
-            raise EventError(self.events[e].name, t, 0.0, f"it happens over and over, {_OFTEN} times within a step")
+    def _guard(self, acting: Sequence[Event], t: float, h: float) -> None:
+        """Actions that follow each other ever sooner would never let the run go on, or be missed in the end."""
+        self._length = max(self._length, h)  # of a whole step
+        self._last, self._again = (self._last, self._again + 1) if t - self._last < self._length else (t, 0)
+        for event in acting:
+            e = self.events.index(event)
+            sooner, self._acted[e] = t - self._acted[e], t
+            if self._again > _OFTEN or sooner < _AGAIN * self._length:
+                said = f"{self._again} times within a step, now {sooner:.1g} s after the last"
+                raise EventError(event.name, t, 0.0, f"it happens over and over, {said}; let its action end that")
 
     def _located(self, e: int, k: int, state: Any, t: float, h: float, shortened: Callable[..., Block]) -> Any:
         """After how long event e happens in a step of h from `state`, and the state then."""
