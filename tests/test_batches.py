@@ -238,7 +238,6 @@ def with_one(changed: Any) -> np.ndarray:
         (lambda: ph.RigidBody(with_one(-np.eye(3))), r"inertia of member \[4\] must be positive definite"),
         (lambda: ph.RigidBody(with_one(np.diag([1, 1, 9]))), r"moments \[1.0, 1.0, 9.0\] of member \[4\].*triangle"),
         (lambda: ph.NonTwistingBody(TENSORS), r"inertia of member \[0\] of a non-twisting body must split"),
-        (lambda: ph.multibody.Body("a", mass=1.0, inertia=MOMENTS), r"inertia must be of one body, not a batch"),
         (lambda: ph.State.of(omega=OMEGAS[:5]).on(ph.RigidBody(MOMENTS)), r"attitude \(\), omega \(5,\), inertia \(7,"),
         (
             lambda: ph.simulate(ph.RigidBody(MOMENTS), None, ph.State.of(momentum=OMEGAS[:5]), step=0.1, steps=1),

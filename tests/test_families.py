@@ -258,3 +258,60 @@ def test_what_a_batch_cannot_be_saved_to_is_said_before(polhode: Any) -> None:
     code, _, err = polhode("run", "heavy-top", "--set", "inertia=1:3:3")
     assert code == 2
     assert "of which there is no range" in err
+
+
+# --- systems whose numbers have leading axes ---------------------------------------------------
+
+
+def hanging(length: Any, mass: Any = 1.0, g: Any = 9.81, moments: Any = (0.1, 0.1, 0.1)) -> Any:
+    bob = mb.Body("bob", mass, moments, position=np.multiply.outer(length, [1.0, 0.0, 0.0]))
+    weight = mb.Gravity(np.multiply.outer(g, [0.0, 0.0, -1.0]))
+    hinge = mb.Revolute("ground", "bob", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), name="hinge")
+    return mb.System([bob], forces=[weight], constraints=[hinge])
+
+
+def test_a_system_with_leading_axes_is_a_batch() -> None:
+    lengths, masses, weights = np.array([0.5, 1.0, 2.0]), np.array([1.0, 2.0, 3.0]), np.array([9.81, 9.81, 1.62])
+    family = ph.simulate(hanging(lengths, masses, weights), step=0.01, until=0.2)
+    assert isinstance(family, Family)
+    assert family.dataset.position.dims == ("t", "member", "body", "axis")
+    assert family.dataset["bob mass"].values.tolist() == masses.tolist()
+    for i in range(3):
+        same_bits(family, i, ph.simulate(hanging(lengths[i], masses[i], weights[i]), step=0.01, until=0.2))
+    tensors = np.array([np.diag([0.1, 0.1, 0.1]), [[0.2, 0.01, 0.0], [0.01, 0.2, 0.0], [0.0, 0.0, 0.1]]])
+    both = hanging(1.0, moments=tensors)
+    assert both.members.shape == (2,)
+    assert both.members[1].system.inertias[0].tolist() == tensors[1].tolist()
+    assert isinstance(hanging(1.0, moments=tensors[1]), mb.System)
+    assert hanging(lengths[:, None], masses[:2]).members.shape == (3, 2)
+
+
+def test_radii_anchors_and_springs() -> None:
+    r = np.array([0.5, 1.0])
+    coin = mb.Body("coin", 1.0, (0.25, 0.5, 0.25), position=np.multiply.outer(r, [0.0, 0.0, 1.0]),
+                   velocity=np.multiply.outer(r, [2.0, 0.0, 0.0]), omega=(0.0, 2.0, 0.0))  # fmt: skip
+    rolling = mb.System([coin], constraints=[mb.RollingDisk("coin", radius=r)])
+    assert [float(p.system.groups[0].radius[0]) for p in rolling.members] == [0.5, 1.0]
+    at = np.array([[0.0, 0.0, 1.0], [0.0, 0.1, 1.0]])
+    spring = mb.Spring("ground", "coin", stiffness=[3.0, 4.0], at_a=at)
+    sprung = mb.System([mb.Body("coin", 1.0, (1, 1, 1), attitude=ph.exp(np.eye(3)[:2]))], forces=[spring])
+    assert [float(p.system.forces[0].stiffness) for p in sprung.members] == [3.0, 4.0]
+    assert [p.system.forces[0].at_a.tolist() for p in sprung.members] == at.tolist()
+    assert not np.allclose(sprung.members[0].system.start.quaternions, sprung.members[1].system.start.quaternions)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (lambda: hanging(np.ones(3), np.ones(2)), r"do not go together: .*mass \(2,\), bob: position \(3,\)"),
+        (lambda: hanging(np.ones(2), np.array([1.0, -1.0])), "mass must be one positive number; got .*-1"),
+        (
+            lambda: hanging(1.0, moments=[[1.0, 1.0, 1.0], [1.0, 1.0, 9.0]]),
+            r"body 'bob': no body has .* of member \[1\]",
+        ),
+        (lambda: hanging(np.ones(0)), "between 1 and"),
+    ],
+)
+def test_systems_that_make_no_batch(made: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        made()

@@ -46,6 +46,7 @@ from polhode.multibody.released import difference, made_of, matched, released
 from polhode.multibody.rows.floating import acts_within, anchors, turning_with_a
 from polhode.multibody.rows.gathered import gathered
 from polhode.multibody.rows.group import Group
+from polhode.multibody.several import several
 from polhode.multibody.start.consistent import consistent_start
 from polhode.multibody.start.dependent_rows import redundant_rows
 from polhode.multibody.start.nearness import is_round_off, too_far
@@ -64,7 +65,10 @@ class System:
     number each, alone or with its unit, `{"lean": (lean, "rad")}`, and a point (in space axes) to
     follow. `ground` and `up` are for pictures only. `tolerance`: constraints that come this near to following from
     others (relative, in the metric of kinetic energy), as those of a loop whose axes are not quite parallel, are
-    taken to follow from them, and may disagree by as much (of a length, or rad)."""
+    taken to follow from them, and may disagree by as much (of a length, or rad).
+
+    Leading axes on masses, inertias, starts, anchors, axes, radii, stiffnesses or gravity are a batch of systems for
+    `simulate`; for anything else there is `ph.batch`."""
 
     kind: ClassVar[str] = "system"
 
@@ -85,6 +89,9 @@ class System:
     ground: Static[Plane | None]  # for pictures
     up: Static[str]
     tolerance: Static[float]
+
+    def __new__(cls, *bodies: Any, **given: Any) -> Any:
+        return several(cls, *bodies, **given) or object.__new__(cls)
 
     def __init__(
         self,
@@ -176,7 +183,6 @@ class System:
 
     @property
     def size(self) -> int:
-        """Number of bodies."""
         return len(self.names)
 
     @property
@@ -188,7 +194,6 @@ class System:
         return np.flatnonzero(np.array(self.holonomic, dtype=bool))
 
     def view(self, state: State, t: Any) -> View:
-        """What users' functions see of a state."""
         u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
         return self.seen((state.positions, state.rotations), u, t)
 
@@ -223,7 +228,6 @@ class System:
             return made_of(system, as_arrays(system.bare(observed=True))), as_arrays(state)
 
     def fits(self, method: Any) -> None: ...
-
     def look(self, state: State, t0: float) -> None: ...
 
     def fastest(self, state: State) -> Any:

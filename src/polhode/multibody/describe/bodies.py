@@ -23,6 +23,8 @@ class Body:
     velocity (m/s) in space axes, attitude (body to space; whatever `State.of` takes) and
     angular velocity omega (rad/s) in body axes. `shape` is for pictures only.
 
+    Leading axes on any of these numbers are a batch of systems, see `System`.
+
     A line of mass, one of whose moments is zero and the others equal, turns about itself with nothing to resist: it is
     given 1e-9 of the others there, so that this spin, which moves no mass, has a value."""
 
@@ -44,6 +46,9 @@ class Body:
             raise InputError(f"a body needs a name, a word of its own; got {self.name!r}")
         if self.name == GROUND:
             raise InputError(f"{GROUND!r} is what does not move; give this body another name")
+        if np.ndim(self.mass) and not is_traced(self.mass):
+            positive("mass", np.min(numbers(f"body {self.name!r}: mass", self.mass)))
+            return  # of a batch: the members are looked at when the system is made
         try:
             positive("mass", self.mass)
             if is_traced(self.inertia):
@@ -58,9 +63,8 @@ class Body:
             shapes["inertia"] = body.tensor.shape[:-1]
         except InputError as error:
             raise type(error)(f"body {self.name!r}: {error.args[0]}") from error
-        for name, shape in shapes.items():
-            if shape != (3,):
-                raise InputError(f"body {self.name!r}: {name} must be of one body, not a batch; got shape {shape}")
+        if any(shape != (3,) for shape in shapes.values()):
+            return  # likewise
         for name, value in given.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "tensor", body.tensor)
