@@ -262,3 +262,16 @@ def with_one(changed: Any) -> np.ndarray:
 def test_what_makes_no_batch_is_refused(make: Callable[[], Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         make()
+
+
+def test_what_a_batch_is_not_asked_for(tmp_path: Path) -> None:
+    body, start = ph.RigidBody((1.0, 2.0, 2.5)), ph.State.of(omega=np.eye(3))
+    whole = ph.simulate(body, None, start, step=0.1, steps=3)
+    with pytest.raises(InputError, match=r"batch of shape \(3,\), and one motion is animated at a time"):
+        whole.animate(tmp_path / "x.html")
+    push = ph.Torque(lambda t, c: jnp.where(t < c, 1.0, jnp.nan) * jnp.ones(3), c=np.array([9.0, 0.15]))
+    with pytest.warns(UserWarning, match="1 of 2 members"):
+        run = ph.simulate(body, push, ph.State.of(omega=np.eye(3)[:2]), step=0.1, steps=4)
+    assert "every step was solved of those left" in repr(run)
+    with pytest.raises(InputError, match=r"1 members of this batch were lost, member \[1\] in step"):
+        run.error_estimate()

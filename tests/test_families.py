@@ -279,7 +279,7 @@ def test_a_system_with_leading_axes_is_a_batch() -> None:
     for i in range(3):
         same_bits(family, i, ph.simulate(hanging(lengths[i], masses[i], weights[i]), step=0.01, until=0.2))
     tensors = np.array([np.diag([0.1, 0.1, 0.1]), [[0.2, 0.01, 0.0], [0.01, 0.2, 0.0], [0.0, 0.0, 0.1]]])
-    both = hanging(1.0, moments=tensors)
+    both: Any = hanging(1.0, moments=tensors)
     assert both.members.shape == (2,)
     assert both.members[1].system.inertias[0].tolist() == tensors[1].tolist()
     assert isinstance(hanging(1.0, moments=tensors[1]), mb.System)
@@ -290,11 +290,11 @@ def test_radii_anchors_and_springs() -> None:
     r = np.array([0.5, 1.0])
     coin = mb.Body("coin", 1.0, (0.25, 0.5, 0.25), position=np.multiply.outer(r, [0.0, 0.0, 1.0]),
                    velocity=np.multiply.outer(r, [2.0, 0.0, 0.0]), omega=(0.0, 2.0, 0.0))  # fmt: skip
-    rolling = mb.System([coin], constraints=[mb.RollingDisk("coin", radius=r)])
+    rolling: Any = mb.System([coin], constraints=[mb.RollingDisk("coin", radius=r)])
     assert [float(p.system.groups[0].radius[0]) for p in rolling.members] == [0.5, 1.0]
     at = np.array([[0.0, 0.0, 1.0], [0.0, 0.1, 1.0]])
     spring = mb.Spring("ground", "coin", stiffness=[3.0, 4.0], at_a=at)
-    sprung = mb.System([mb.Body("coin", 1.0, (1, 1, 1), attitude=ph.exp(np.eye(3)[:2]))], forces=[spring])
+    sprung: Any = mb.System([mb.Body("coin", 1.0, (1, 1, 1), attitude=ph.exp(np.eye(3)[:2]))], forces=[spring])
     assert [float(p.system.forces[0].stiffness) for p in sprung.members] == [3.0, 4.0]
     assert [p.system.forces[0].at_a.tolist() for p in sprung.members] == at.tolist()
     assert not np.allclose(sprung.members[0].system.start.quaternions, sprung.members[1].system.start.quaternions)

@@ -33,7 +33,7 @@ def gone_on(job: Any, method: Any, path: Path, progress: bool | None) -> Run | N
     from its start: it failed, or had events, or is a batch, or its method remembers more than a file holds."""
     dataset = load(path)
     stands, step = dataset.attrs.get("stands"), float(dataset.attrs["step"])
-    if not stands or job.problem.events or not job.until > float(dataset.t[-1]) + 1e-9 * step:
+    if not stands or job.problem.events or job.until is None or not job.until > float(dataset.t[-1]) + 1e-9 * step:
         return None
     if dataset.attrs["status"] not in (Status.OK.name, Status.STOPPED.name, Status.INTERRUPTED.name):
         return None

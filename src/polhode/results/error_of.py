@@ -21,6 +21,11 @@ def error_of(run: Any, progress: bool | None) -> ErrorEstimate:
             f"this run ended before its time, at step {run.steps}, t = {run.t[-1]:g}: {run.trajectory.status.value}. "
             "An error is estimated of runs whose steps were all solved"
         )
+    if run.lost:
+        raise InputError(
+            f"{len(run.lost)} members of this batch were lost, member {list(run.lost[0].member)} in step "
+            f"{run.lost[0].step}: errors are estimated of a batch without them"
+        )
     if run.trajectory.events:
         raise InputError(
             f"this run had {len(run.trajectory.events)} events, and the runs that its error is estimated from would "

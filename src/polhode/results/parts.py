@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.model.checks import double_precision
 from polhode.model.quantity import Quantity, looked_at
 
 
@@ -44,4 +45,5 @@ def over_parts(run: Any, looked: Callable[[Any, Any, np.ndarray], dict[str, np.n
 
 def mapped(run: Any, quantities: Sequence[Quantity]) -> dict[str, np.ndarray]:
     """The values of these at every sample."""
+    double_precision()
     return over_parts(run, lambda *part: looked_at(quantities, *part))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Shape, Tube
+from polhode.model.checks import InputError
 from polhode.multibody import RollingDisk, RollingSphere, SphereOnCylinder, System
 from polhode.results.scene import Actor, Scene, Surface, Trail
 
@@ -16,6 +17,10 @@ _NEAR = 1e-9  # m, rad: surfaces nearer than this are one
 
 def scene_of(run: Any, title: str) -> Scene:
     """What moves, and what it stands on."""
+    if run.members:
+        raise InputError(
+            f"this run is a batch of shape {run.members}, and one motion is animated at a time: simulate a member alone"
+        )
     return _of_system(run, title) if "position" in run else _of_body(run, title)
 
 

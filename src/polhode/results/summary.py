@@ -72,7 +72,7 @@ def described(run: Any) -> str:
         f"<polhode run: {s['method']}{of}, {run.steps} steps of {run.step:g} s to t = {run.t[-1]:g}{batch}, "
         f"{len(run.t)} samples\n"
         f"  {_told(run, 'energy', s)}, {kept}, {s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
-        f"  {run.trajectory.status.value}{said}>"
+        f"  {run.trajectory.status.value}{' of those left' if run.lost else ''}{said}>"
     )
 
 
