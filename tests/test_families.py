@@ -315,3 +315,10 @@ def test_radii_anchors_and_springs() -> None:
 def test_systems_that_make_no_batch(made: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         made()
+
+
+def test_several_steps_of_a_batch_are_refused() -> None:
+    start = ph.State.of(omega=np.eye(3)[:2])
+    for body in (ph.RigidBody((1.0, 2.0, 2.5)), ph.RigidBody([[1.0, 2.0, 2.5], [1.0, 2.0, 2.0]])):
+        with pytest.raises(InputError, match="a batch itself"):
+            ph.simulate(body, None, start, step=[0.02, 0.01], until=0.1)

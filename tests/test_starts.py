@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import polhode as ph
 from polhode import multibody as mb
+from polhode.model import InputError
 from polhode.model.functions import as_arrays
 from polhode.model.pytree import Static
 
@@ -204,7 +206,8 @@ def test_a_users_class_is_traced_once_for_a_start() -> None:
     before = _asked
     mb.consistent_start(system)
     once = _asked - before
-    mb.consistent_start(system.replaced(start=jax.tree.map(lambda x: 1.01 * x, system.start)))  # which takes iterations
+    moved = replace(system.start, positions=1.01 * system.start.positions)
+    mb.consistent_start(system.replaced(start=moved))  # which takes iterations
     assert 0 < _asked - before == 2 * once
 
 
@@ -213,7 +216,7 @@ def test_a_users_class_is_traced_once_for_a_start() -> None:
     [
         (lambda: mb.Distance("b", "ground", at_b=(1, 0, 0), length=np.inf), "length must be finite; got inf"),
         (lambda: mb.Distance("b", "ground", at_b=(1, 0, 0), length="x"), "length must be numbers"),
-        (lambda: mb.Distance("b", "ground", at_b=(1, 0, 0), length=(1.0, 2.0)), "one positive number"),
+        (lambda: mb.Distance("b", "ground", at_b=(1, 0, 0), length=-1.0), "one positive number"),
         (lambda: mb.Ball("b", BODY, at=(0, 0, 0)), "takes the names of two bodies"),
         (lambda: mb.Ball(0, "ground", at=(0, 0, 0)), "takes the names of two bodies.*got 0"),  # type: ignore[arg-type]
         (lambda: mb.KnifeEdge("ground"), "of one body that moves; got the ground"),
@@ -252,3 +255,19 @@ def test_a_spring_that_pushes_in_no_direction_is_told() -> None:
     assert ph.simulate(
         mb.System([ball], forces=[mb.Spring("ground", "ball", 10.0, 0.5, **ends)]), step=0.01, steps=1
     ).ok
+
+
+def test_a_state_made_by_hand_has_unit_quaternions() -> None:
+    """Steps take them as they are; one of another length would be another motion."""
+    body = ph.RigidBody((5.0, 5.0, 1.0))
+    for length in (1.7, 1.0001, 1e-3):
+        q = ph.Quaternion.of(length * np.array([np.cos(0.3), np.sin(0.3), 0.0, 0.0]))
+        with pytest.raises(InputError, match=f"unit quaternion.* its length is {length:g}"):
+            ph.simulate(body, None, ph.State(q, ph.Vec3.of((0.0, 0.0, 1.0))), step=0.01, steps=5)
+    system = mb.System([mb.Body("a", 1.0, (1, 2, 2.5), omega=(1, 2, 3))])
+    for wrong, words in (
+        ({"quaternions": 1.7 * system.start.quaternions}, "unit quaternion.* its length is 1.7"),
+        ({"positions": np.zeros((2, 3))}, r"for each of 1 bodies; got an array of shape \(2, 3\)"),
+    ):
+        with pytest.raises(InputError, match=words):
+            ph.simulate(system.replaced(start=replace(system.start, **wrong)), step=0.01, steps=5)

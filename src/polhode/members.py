@@ -10,7 +10,7 @@ import numpy as np
 
 from polhode._notices import warn
 from polhode.model.checks import InputError, numbers, positive, shown
-from polhode.model.family import Coordinate, Problems
+from polhode.model.family import Coordinate, Problems, check_alike
 from polhode.results.family import Family, gathered
 from polhode.results.rerun import NOT_AGAIN
 from polhode.simulation import Interrupted, Progress, StepError
@@ -62,6 +62,7 @@ def by_steps(problem: Any, steps: Any) -> Problems:
         positive("step", h)
     members = np.empty(len(lengths), dtype=object)
     members[:] = [problem] * len(lengths)
+    check_alike(members)
     return Problems(members, ("step",), {"step": Coordinate(("step",), lengths, "s")})
 
 

@@ -53,6 +53,8 @@ class Job:
     ) -> Job:
         """With what the command line says instead."""
         methods, lengths = tuple(methods), tuple(lengths)
+        if self.saved is not None and self.steps is not None and until is None and (lengths or tolerance is not None):
+            until = self.steps * self.lengths[0]  # as long as it was, in other steps
         further = self.saved is not None and until is not None and not (methods or lengths or every or tolerance)
         job = replace(
             self,

@@ -140,3 +140,15 @@ def unit_quaternion(name: str, values: Any) -> np.ndarray:
         raise InputError(f"{name} has length zero and so names no rotation; no rotation is (1, 0, 0, 0)")
     q = q / size  # its square neither overflows nor vanishes
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def check_unit(name: str, values: Any) -> None:
+    """An InputError unless these are unit quaternions, to 1e-8: steps take them as they are."""
+    length = np.linalg.norm(numbers(name, values, (4,)), axis=-1)
+    off = np.abs(length - 1.0)
+    if not (off <= 1e-8).all():
+        found = float(length.flat[int(off.argmax())])
+        raise InputError(
+            f"{name} must be a unit quaternion, (w, x, y, z) of length 1; its length is {found:.9g}. Divide it by that, "
+            "or make the state by State.of(attitude=...)"
+        )

@@ -87,7 +87,7 @@ def problems_of(
         except InputError as error:
             at = ", ".join(f"{name} = {whole[name][index].tolist()}" for name in varied)
             raise type(error)(f"member {list(index)} ({at}): {error.args[0]}") from error
-    _check_alike(members)
+    check_alike(members)
     taken = {q.name for q in members.flat[0].system.quantities} | RESERVED
     called = {n: f"parameter_{n}" if n in taken else n for n in varied}
     dims = tuple(called.get(d, d) for d in dims)
@@ -96,7 +96,7 @@ def problems_of(
     )
 
 
-def _check_alike(members: np.ndarray) -> None:
+def check_alike(members: np.ndarray) -> None:
     """An InputError unless one dataset can hold them all."""
     first = members.flat[0]
     for index in np.ndindex(*members.shape):
@@ -106,7 +106,8 @@ def _check_alike(members: np.ndarray) -> None:
             raise InputError(
                 f"members of a batch must have the same bodies, rows and observables; member {list(index)} differs"
             )
-        if any(np.ndim(x) for x in jax.tree.leaves(problem.start) if problem.kind == "rotation"):
+        own = (problem.start, problem.system.moments) if problem.kind == "rotation" else ()
+        if any(np.ndim(x) for x in jax.tree.leaves(own)):
             raise InputError(f"member {list(index)} of the batch starts as a batch itself; give every member one start")
 
 

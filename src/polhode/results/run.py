@@ -14,7 +14,7 @@ import numpy as np
 
 from polhode.accuracy import ErrorEstimate
 from polhode.algebra import Quaternion
-from polhode.model.checks import unknown
+from polhode.model.checks import double_precision, unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
 from polhode.results.animation import animate
@@ -190,6 +190,7 @@ class Run(Sendable):
     @cached_property
     def conserved(self) -> tuple[str, ...]:
         """What the motion itself conserves, by name. A drift of anything else says nothing of the method."""
+        double_precision()
         if any(event.acted for event in self.events):
             return ()
         # Always as many samples, twice where there are fewer: one program serves all runs.

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Quaternion, Scalar, Vec3
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, check_unit
 from polhode.model.functions import as_arrays, failures_named, is_traced
 from polhode.model.pytree import replaced, tree
 from polhode.model.quantity import Quantity
@@ -162,6 +162,8 @@ class Rotation:
             )
         shapes = {"start": shape, "inertia": batch_shape((self.moments, self.axes))}
         shape = self.load.batch(together(**shapes), shapes)
+        if not is_traced(state.attitude):
+            check_unit("attitude of the start", state.attitude.array)
         library: Any = jnp if is_traced(state) else np
         state = jax.tree.map(lambda x: library.broadcast_to(x, shape), as_arrays(state))
         with failures_named("the load", GIVEN):

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import stored, unchanged
-from polhode.model.checks import InputError, double_precision
+from polhode.model.checks import InputError, check_unit, double_precision
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows.group import Gathered
 from polhode.multibody.rows.momenta import carried, extent, motion
@@ -37,6 +37,12 @@ def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correctio
     `simulate` moves a start by a little only; to run from what is found here, however far it is:
     `simulate(system.replaced(start=consistent_start(system)[0]), ...)`."""
     double_precision()
+    check_unit("quaternions of the start", system.start.quaternions)
+    if np.shape(system.start.positions) != (system.size, 3):
+        raise InputError(
+            f"the start must have a position of three numbers for each of {system.size} bodies; got an array of shape "
+            f"{np.shape(system.start.positions)}"
+        )
     system = system.bare()
     given = jax.tree.map(jnp.asarray, system.start)
     state, shift = _closed(system, given, t)
