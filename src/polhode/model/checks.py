@@ -149,6 +149,6 @@ def check_unit(name: str, values: Any) -> None:
     if not (off <= 1e-8).all():
         found = float(length.flat[int(off.argmax())])
         raise InputError(
-            f"{name} must be a unit quaternion, (w, x, y, z) of length 1; its length is {found:.9g}. Divide it by that, "
-            "or make the state by State.of(attitude=...)"
+            f"{name} must be a unit quaternion, (w, x, y, z) of length 1; its length is {found:.9g}. Divide it by "
+            "that, or make the state by State.of(attitude=...)"
         )
