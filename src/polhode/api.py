@@ -97,7 +97,7 @@ def simulate(
     if on_sample is not None and not callable(on_sample):
         raise InputError(f"on_sample is a function of a Run; got {on_sample!r}")
     if isinstance(what, Run) and _is_list(step):
-        raise InputError(f"a run goes on with its own steps, of {what.step:g} s; got {len(step)} others")  # type: ignore[arg-type]
+        raise InputError(f"a run goes on with its own steps, of {what.step:g} s; got {step!r}")
     if isinstance(what, Problems) or (_is_list(step) and not isinstance(what, Run)):
         how: dict[str, Any] = {"method": method, "until": until, "steps": steps, "t0": t0, "every": every}
         how |= {"every_seconds": every_seconds, "times": times, "events": events, "on_sample": on_sample}
