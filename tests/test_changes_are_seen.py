@@ -67,14 +67,12 @@ def test_of_one_body(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(globals(), "g", value)
         monkeypatch.setattr(WEIGHT, "g", value)
         table[1] = value
-        programs = len(run_block._known)
+        programs = run_block.made
         run = ph.simulate(TOP, load, START, step=0.01, steps=3)
         found.append(float(run.energy[0]))
     assert found == pytest.approx([KINETIC + value * COS for value in (10.0, 20.0, 40.0)])
     # The last two runs compiled nothing; but a number inside of a function inside of another is part of the program.
-    assert len(run_block._known) == programs + (
-        name in ("branch of a cond", "body of a loop", "function inside of jit")
-    )
+    assert run_block.made == programs + (name in ("branch of a cond", "body of a loop", "function inside of jit"))
 
 
 def test_a_closure_made_again_compiles_nothing() -> None:
@@ -83,10 +81,10 @@ def test_a_closure_made_again_compiles_nothing() -> None:
         return ph.simulate(TOP, load, START, step=0.01, steps=3).state.momentum.array[-1]
 
     first = turned(np.array([1.0, 2.0, 3.0]))
-    programs = len(run_block._known)
+    programs = run_block.made
     assert np.array_equal(turned(np.array([1.0, 2.0, 3.0])), first)
     assert not np.allclose(turned(np.array([1.0, 2.0, 4.0])), first)
-    assert len(run_block._known) == programs
+    assert run_block.made == programs
 
 
 def test_indices_that_a_function_captured_stay_indices() -> None:
@@ -187,9 +185,9 @@ def test_of_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
     system, programs = block(), 0
     for value in (10.0, 20.0, 40.0):
         monkeypatch.setitem(globals(), "g", value)
-        before = len(run_block_briefly._known)
+        before = run_block_briefly.made
         run = ph.simulate(system, step=0.01, steps=10)
-        programs += len(run_block_briefly._known) - before
+        programs += run_block_briefly.made - before
         assert run.velocities[-1, 0] == pytest.approx([1.0 - 0.1 * value, 0.1 * value, 0.0], abs=1e-12)
         assert run.observables["twice"].values[-1] == pytest.approx(value * run.positions[-1, 0, 0])
     assert programs == 1

@@ -18,14 +18,13 @@ from jax import export
 
 import polhode as ph
 from polhode import multibody as mb
-from polhode._programs import NamelessError, Stored, files, names, sources, stored, traced
+from polhode._programs import NamelessError, Stored, files, forget, names, sources, stored, traced
 from polhode._programs import folder as programs_folder
 from polhode._programs.sources import modules_behind, source_of
 from polhode.algebra import Vec3
 from polhode.cli.cache import cache_command
 from polhode.methods import all_methods
 from polhode.problems import problem_of
-from polhode.rotation import judgement
 from polhode.simulation import loop
 
 RUN = """
@@ -207,10 +206,26 @@ def test_a_users_function_is_kept_by_what_it_computes(folder: Path) -> None:
     kept = sorted(p.name for p in folder.iterdir())
     assert any(name.startswith("run_block") for name in kept)
     assert energies(2.0) != first
-    judgement._probe._known.clear()
-    loop.run_block._known.clear()
+    forget()
     assert energies(1.0) == first
     assert sorted(p.name for p in folder.iterdir()) == kept
+
+
+def test_no_more_programs_stay_in_memory_than_there_is_room_for(
+    folder: Path, ours: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = sys.modules[Stored.__module__]
+    monkeypatch.setattr(held, "_MOST", 3)
+    power = ours(_power, static=1)
+    forget()
+    for _ in range(2):
+        assert [float(power(n, 2.0)) for n in range(6)] == [2.0**n for n in range(6)]
+        assert [n for _, n in held._recent] == [n for f, n in held._recent if f is power]
+        assert len(held._recent) == 3
+    last, count = list(held._recent), len(list(folder.iterdir()))
+    assert float(power(3, 2.0)) == 8.0  # what was used last goes last
+    assert list(held._recent) == [last[1], last[2], last[0]]
+    assert len(list(folder.iterdir())) == count
 
 
 def test_under_a_transformation_it_is_plain_jit(folder: Path, ours: Any) -> None:
@@ -308,9 +323,9 @@ def test_what_calls_back_to_python_is_compiled_once_and_not_kept(folder: Path) -
     chain = problem_of("chain").problem(bodies=1).system
     runs = []
     for _ in range(2):
-        programs = len(loop.run_block_briefly._known)
+        programs = loop.run_block_briefly.made
         runs.append(ph.simulate(chain, method="three-field-sparse", step=0.005, steps=2).positions)
-    assert len(loop.run_block_briefly._known) == programs > 0
+    assert loop.run_block_briefly.made == programs > 0
     assert np.array_equal(*runs)
     assert not any(path.name.startswith("run_block") for path in folder.iterdir())
 

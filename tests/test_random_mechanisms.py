@@ -118,6 +118,7 @@ def program(method: mb.ThreeField, system: mb.System, start: mb.State, h: Any) -
 
 
 def check(plan: Plan, seeds: tuple[int, ...]) -> None:
+    jax.clear_caches()  # hundreds of programs are compiled here, and a process has room for some 65,000 maps of memory
     compiled: dict[Any, Any] = {}
     for seed in seeds:
         made = system_of(plan, seed)

@@ -209,11 +209,11 @@ def test_a_program_is_used_again_when_only_numbers_change() -> None:
         )
 
     run((5, 5, 1), 20.0, 50.0, 1e-3, 10, 1)
-    programs = len(run_block._known)
+    programs = run_block.made
     run((4, 3, 2), 10, 30.0, 2e-3, 50_000, 7)
     run((4, 3.5, 2), 1.0, 3.0, 1e-2, 1, 100)
     assert len(traced) == 3  # the function once a run, to see it as it is
-    assert len(run_block._known) == programs
+    assert run_block.made == programs
 
 
 def test_progress_appears_when_asked_and_slow(

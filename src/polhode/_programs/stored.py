@@ -10,6 +10,7 @@ user's class, is traced at every call, and compiled where what came out is new.
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,10 +20,10 @@ from typing import Any
 import jax
 import jaxlib
 import numpy as np
-from jax import export
 
 from polhode._programs import files
 from polhode._programs.compiling import compiler_options
+from polhode._programs.flat import Flat
 from polhode._programs.folder import bounded, traced_folder
 from polhode._programs.names import Key, NamelessError, add, add_tree, calls_back
 from polhode._programs.settings import has_64_bits, settings
@@ -30,6 +31,11 @@ from polhode._programs.sources import source_of
 from polhode._programs.traced import anew
 
 _ALL: list[Stored] = []
+# Programs in memory, those used last at the end. Each takes some hundred maps of memory, of which Linux lets a process
+# have 65,530; then XLA aborts it. Those let go are on disk.
+_MOST = 128
+_recent: OrderedDict[tuple[Stored, str], Callable[..., Any]] = OrderedDict()
+_NAMES = 4096
 
 
 _held: ContextVar[dict[Any, Callable[..., Any]] | None] = ContextVar("held", default=None)
@@ -48,8 +54,8 @@ def unchanged() -> Iterator[None]:
 
 def forget() -> None:
     """Lets go of all programs in memory, for `jax.clear_caches`; they are on disk."""
+    _recent.clear()
     for function in _ALL:
-        function._known.clear()
         function._names.clear()
         function._called.clear()
 
@@ -60,9 +66,9 @@ class Stored:
     def __init__(self, fn: Callable[..., Any], static: int, briefly: bool) -> None:
         update_wrapper(self, fn)
         self._fn, self._static, self._briefly = fn, static, briefly
-        self._known: dict[str, Callable[..., Any]] = {}
+        self.made = 0  # programs that were not in memory when they were asked for
         self._names: dict[Any, str] = {}
-        self._called: dict[str, tuple[_Flat, Callable[..., Any]]] = {}
+        self._called: dict[str, tuple[Flat, Callable[..., Any]]] = {}
         _ALL.append(self)
 
     def __call__(self, *args: Any) -> Any:
@@ -72,7 +78,7 @@ class Stored:
         """The program for arguments like these, as a function of their numbers: for calling it many times."""
         static, numbers = args[: self._static], args[self._static :]
         leaves, tree = jax.tree.flatten(numbers)
-        flat = _Flat(self._fn, static, tree)
+        flat = Flat(self._fn, static, tree)
         if not all(map(_plain, leaves)):  # part of what the user transforms
             inside, call = self._inside(flat, leaves)
             return lambda *numbers: inside.result(call(*jax.tree.leaves(numbers)))
@@ -82,12 +88,21 @@ class Stored:
         except NamelessError:
             program = self._anew_unless_held(flat, leaves)
         else:
-            if name not in self._known:
-                self._known[name] = self._program(name, flat, leaves, not any(map(calls_back, static)))
-            program = self._known[name]
+            program = self._known(name) or self._made(name, flat, leaves)
         return lambda *numbers: program(_arrays(jax.tree.leaves(numbers)))
 
-    def _inside(self, flat: _Flat, leaves: list[Any]) -> tuple[_Flat, Callable[..., Any]]:
+    def _known(self, name: str) -> Callable[..., Any] | None:
+        found = _recent.get((self, name))
+        if found is not None:
+            _recent.move_to_end((self, name))
+        return found
+
+    def _keep(self, name: str, program: Callable[..., Any]) -> None:
+        _recent[self, name] = program
+        while len(_recent) > _MOST:
+            _recent.popitem(last=False)
+
+    def _inside(self, flat: Flat, leaves: list[Any]) -> tuple[Flat, Callable[..., Any]]:
         """For a call inside of another, which takes no options: the same function again where it can be named, so that
         JAX finds what it has compiled."""
         shapes = [x if hasattr(x, "dtype") else np.asarray(x) for x in leaves]
@@ -104,8 +119,14 @@ class Stored:
         """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each."""
         return self._jit(fn).lower(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)).compile()
 
-    def _program(self, name: str, flat: _Flat, leaves: list[Any], on_disk: bool) -> Callable[..., Any]:
-        folder = traced_folder() if on_disk else None
+    def _made(self, name: str, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
+        program = self._program(name, flat, leaves)
+        self.made += 1
+        self._keep(name, program)
+        return program
+
+    def _program(self, name: str, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
+        folder = None if any(map(calls_back, flat.static)) else traced_folder()
         path = None if folder is None else folder / f"{self._fn.__name__}-{name}"
         found = None if path is None else files.read(path)
         if found is not None:
@@ -129,7 +150,7 @@ class Stored:
             return None
         return lambda leaves: jax.tree.unflatten(shape, call(*leaves))
 
-    def _anew_unless_held(self, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
+    def _anew_unless_held(self, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
         held = _held.get()
         if held is None:
             return self._anew(flat, leaves)
@@ -142,16 +163,19 @@ class Stored:
             found = held[key] = self._anew(flat, leaves)
         return found
 
-    def _anew(self, flat: _Flat, leaves: list[Any]) -> Callable[..., Any]:
+    def _anew(self, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
         """Traced now, compiled if it never came out like this before."""
         with anew():
             lowered = self._jit(flat).trace(*leaves).lower()
         text = lowered.as_text()
         shapes = [(x.shape, str(x.dtype)) for x in leaves]  # those too that the text does without
         name = hashlib.sha256(f"{shapes} {text}".encode()).hexdigest()
-        compiled = self._known.get(name) or lowered.compile()
+        compiled = self._known(name)
+        if compiled is None:
+            compiled = lowered.compile()
+            self.made += 1
         if "callback" not in text:  # of which the text says no more than an address
-            self._known[name] = compiled
+            self._keep(name, compiled)
         return lambda leaves: flat.result(compiled(*leaves))
 
     def _name_again(self, static: Any, tree: Any, leaves: list[Any]) -> str:
@@ -162,6 +186,8 @@ class Stored:
         except TypeError:  # not all of it can be compared
             return self._name(static, tree, leaves)
         if found is None:
+            if len(self._names) >= _NAMES:
+                self._names.clear()
             found = self._names[key] = self._name(static, tree, leaves)
         return found
 
@@ -172,33 +198,6 @@ class Stored:
         add_tree(h, tree)
         h.update(source_of(frozenset(h.modules)))
         return h.hexdigest()[:40]
-
-
-class _Flat:
-    """fn of a list of numbers, returning a list; the shape of its result is known once it was traced."""
-
-    def __init__(self, fn: Callable[..., Any], static: Any, tree: Any) -> None:
-        self.__name__ = fn.__name__  # for profiles
-        self._fn, self.static, self.tree = fn, static, tree
-        self._shape: Any = None
-
-    def __call__(self, *leaves: Any) -> list[Any]:
-        values, self._shape = jax.tree.flatten(self._fn(*self.static, *jax.tree.unflatten(self.tree, leaves)))
-        return values
-
-    @property
-    def count(self) -> int:
-        return self._shape.num_leaves
-
-    def result(self, values: Any) -> Any:
-        return jax.tree.unflatten(self._shape, values)
-
-    def exported(self, leaves: list[Any]) -> Any:
-        """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name."""
-        try:
-            return export.export(jax.jit(self))(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves))
-        except (NotImplementedError, ValueError):
-            return None
 
 
 def stored(fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bool = False) -> Any:

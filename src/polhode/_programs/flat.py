@@ -1,0 +1,36 @@
+"""A function of trees as a function of lists, which is what is traced, kept and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax import export
+
+
+class Flat:
+    """fn of a list of numbers, returning a list; the shape of its result is known once it was traced."""
+
+    def __init__(self, fn: Callable[..., Any], static: Any, tree: Any) -> None:
+        self.__name__ = fn.__name__  # for profiles
+        self._fn, self.static, self.tree = fn, static, tree
+        self._shape: Any = None
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        values, self._shape = jax.tree.flatten(self._fn(*self.static, *jax.tree.unflatten(self.tree, leaves)))
+        return values
+
+    @property
+    def count(self) -> int:
+        return self._shape.num_leaves
+
+    def result(self, values: Any) -> Any:
+        return jax.tree.unflatten(self._shape, values)
+
+    def exported(self, leaves: list[Any]) -> Any:
+        """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name."""
+        try:
+            return export.export(jax.jit(self))(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves))
+        except (NotImplementedError, ValueError):
+            return None
