@@ -91,9 +91,9 @@ def test_positions_that_are_not_held_do_not_count_as_unsolved(kind: Any) -> None
 
 def test_a_line_of_mass() -> None:
     rod = mb.Body("rod", 1.2, (0.1, 0.1, 0.0))
-    assert np.linalg.eigvalsh(rod.tensor) == pytest.approx([1e-10, 0.1, 0.1], rel=1e-12)
+    assert np.linalg.eigvalsh(rod.tensor) == pytest.approx([1e-8, 0.1, 0.1], rel=1e-9)
     aslant = np.array([[0.5, -0.5, 0.0], [-0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])  # a line along (1, 1, 0)
-    assert mb.Body("rod", 1.0, aslant).tensor @ (1, 1, 0) == pytest.approx([1e-9, 1e-9, 0.0], rel=1e-6)
+    assert mb.Body("rod", 1.0, aslant).tensor @ (1, 1, 0) == pytest.approx([1e-7, 1e-7, 0.0], rel=1e-6)
     assert mb.Body("thin", 1.0, (1e-13, 0.1, 0.1)).tensor[0, 0] == 1e-13
     with pytest.raises(ph.InputError, match="inertia|moment"):
         mb.Body("plate", 1.0, (0.0, 0.1, 0.2))

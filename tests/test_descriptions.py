@@ -30,7 +30,7 @@ def test_help_says_what_each_argument_is_and_shows_no_other(kind: type) -> None:
     said = inspect.getdoc(kind) or ""
     arguments = [n for n in inspect.signature(kind).parameters if n not in ("fn", "by_keyword")]
     assert [name for name in arguments if name not in said] == []
-    for inner in ("triad_a", "triad_b", "afloat", "tangents", "uses", "masses", "holonomic"):
+    for inner in ("triad_a", "triad_b", "tangents", "uses", "masses", "holonomic"):
         assert inner not in arguments
         with pytest.raises((TypeError, InputError)):
             kind("a", "b", 1.0, **{inner: 1})
@@ -42,9 +42,8 @@ def test_help_says_what_each_argument_is_and_shows_no_other(kind: type) -> None:
 def test_what_no_user_gives_is_kept_by_jax_and_by_copies() -> None:
     bodies = [A, mb.Body("b", 1.0, (1, 1, 1), position=(1, 0, 0))]
     named = {body.name: body for body in bodies}
-    bound = mb.Revolute("a", "b", (0.5, 0, 0), (0, 0, 2)).bind(named).floating()
+    bound = mb.Revolute("a", "b", (0.5, 0, 0), (0, 0, 2)).bind(named)
     again = jax.tree.map(lambda x: x, bound)
-    assert again.afloat is True
     np.testing.assert_allclose(again.triad_a[:, 2], (0, 0, 1), atol=1e-15)
     np.testing.assert_allclose(again.at_b, (-0.5, 0, 0), atol=1e-15)
     (leaf, *_), _ = jax.tree_util.tree_flatten_with_path(bound)

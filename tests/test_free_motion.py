@@ -169,13 +169,15 @@ def separation(moments: Any, momentum: Any) -> float:
 
 
 def check(kind: str, count: int) -> None:
-    """Within 1e-13, or 1e-12 within 1e-8 of the separatrix; 10 010 bodies measured 8.8e-14 and 4.1e-13."""
+    """Within 1e-13, or 1e-12 within 1e-8 of the separatrix, and half a unit in the last place of the angle that the
+    body turns by, which is up to some thousand; 1410 bodies measured 1.1e-13 and 4.1e-13."""
     with mp.workdps(70):
         for moments, momentum, share in bodies(kind, count):
             period = closed(moments, momentum, 0.0)[2]
             time = share * min(period, 2e3 * min(moments) / np.linalg.norm(momentum))
             after, turn, _ = closed(moments, momentum, time)
-            allowed = 1e-12 if separation(moments, momentum) < 1e-8 else 1e-13
+            angle = abs(time) * np.linalg.norm(momentum) / min(moments)
+            allowed = (1e-12 if separation(moments, momentum) < 1e-8 else 1e-13) + 2.0**-53 * angle
             assert error(moved(moments, momentum, time), after, turn) < allowed, (moments, momentum, time)
 
 

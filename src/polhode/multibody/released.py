@@ -8,7 +8,6 @@ import numpy as np
 
 from polhode.model.checks import InputError, unknown
 from polhode.multibody.describe.state import State
-from polhode.multibody.rows.floating import turning_with_a
 from polhode.multibody.rows.gathered import gathered
 from polhode.multibody.start.dependent_rows import redundant_rows
 
@@ -27,19 +26,18 @@ def released(system: Any, *names: str) -> Any:
     given = getattr(system, "_given", None)
     if given is None:
         raise InputError("this system was put together by JAX, without what it was made of; release where it was made")
-    bound, held, tied = given
+    bound, held = given
     known = [c.name for c in bound]
     for name in names:
         if name not in known:
             raise unknown("constraint", name, known)
     kept = [(c, anchored) for c, anchored in zip(bound, held, strict=True) if c.name not in names]
     bound, held = [c for c, _ in kept], [anchored for _, anchored in kept]
-    turned = turning_with_a(bound, held, tied, system.names)
-    labels, holonomic, groups = gathered(turned, held, system.names)
+    labels, holonomic, groups = gathered(bound, held, system.names)
     made = system.replaced(groups=groups, row_names=labels, holonomic=holonomic, redundant=())
     made = made.replaced(start=matched(made, system.start, system))
-    object.__setattr__(made, "_given", (bound, held, tied))
-    object.__setattr__(made, "_constraints", tuple(turned))
+    object.__setattr__(made, "_given", (bound, held))
+    object.__setattr__(made, "_constraints", tuple(bound))
     return made.replaced(redundant=redundant_rows(made.bare()))
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import fields, replace
-from itertools import compress
 from typing import Any, ClassVar
 
 import jax
@@ -43,7 +42,7 @@ from polhode.multibody.describe.watched import (
 from polhode.multibody.judgement import conserved_in, why_it_failed
 from polhode.multibody.quantities import OF_SYSTEMS, observed
 from polhode.multibody.released import difference, made_of, matched, released
-from polhode.multibody.rows.floating import acts_within, anchors, turning_with_a
+from polhode.multibody.rows.floating import acts_within, anchors
 from polhode.multibody.rows.gathered import gathered
 from polhode.multibody.rows.group import Group
 from polhode.multibody.several import several
@@ -111,11 +110,8 @@ class System:
         applied = tuple(f.bind(named) for f in each_of("forces", forces, Applied))
         start = np.array([body.position for body in bodies], dtype=float)
         within = tuple(acts_within(f, tuple(named), start) for f in applied)
-        tied = [f.bodies for f in compress(applied, within)]
         bound = [c.bind(named) for c in each_of("constraints", constraints, Constraint)]
         held = [anchors(c, start[[list(named).index(b) for b in c.bodies]]) for c in bound]
-        given = (bound, held, tied)
-        bound = turning_with_a(bound, held, tied, tuple(named))
         labels, holonomic, groups = gathered(bound, held, tuple(named))
         check_mapping("observable", observables)
         watched = {name: with_unit(name, given) for name, given in (observables or {}).items()}
@@ -142,7 +138,7 @@ class System:
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        object.__setattr__(self, "_given", given)
+        object.__setattr__(self, "_given", (bound, held))
         object.__setattr__(self, "_constraints", tuple(bound))
         object.__setattr__(self, "redundant", redundant_rows(self.bare()))
 

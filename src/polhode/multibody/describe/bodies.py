@@ -76,7 +76,7 @@ class Body:
         return np.asarray(Quaternion.of(self.quaternion).matrix().array)
 
 
-_THICKNESS = 1e-9  # of a line of mass: its moment about itself, of the others
+_THICKNESS = 1e-7  # of a line of mass: its moment about itself, of the others
 
 
 def _with_thickness(inertia: Any) -> Any:

@@ -45,11 +45,6 @@ class Constraint:
         """The same with users' functions as they are now, among bodies of these names; see `Traced`."""
         return self
 
-    def floating(self) -> Constraint:
-        """The same in a part of a system that floats: angular momentum is kept there where every φ looks the same
-        from wherever one looks."""
-        return self
-
     def phi(self, view: View) -> Any:
         """(holonomic,) numbers that stay zero, in m or rad."""
         raise NotImplementedError

@@ -66,7 +66,6 @@ class Joint(Constraint):
     at_b: Any
     triad_a: Any
     triad_b: Any
-    afloat: Any  # set by the system in a part that floats: closure is then on the axes of a
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -106,9 +105,6 @@ class Joint(Constraint):
             triad_b=_rotation(self.b, bodies).T @ self._second(triad, name),
         )
 
-    def floating(self) -> Constraint:
-        return replaced(self, afloat=True)
-
     def _second(self, triad: np.ndarray, name: str) -> np.ndarray:
         return triad
 
@@ -135,8 +131,7 @@ class Joint(Constraint):
         rows: list[Any] = []
         if self.closed or self.slides:
             d = view.frame(self.b).point(self.at_b) - view.frame(self.a).point(self.at_a)
-            axes = (X, Y, Z) if self.closed else self.slides
-            rows += [*d] if self.closed and not self.afloat else [d.dot(self._axis(view, "a", i)) for i in axes]
+            rows += [*d] if self.closed else [d.dot(self._axis(view, "a", i)) for i in self.slides]
         return rows + [self._axis(view, "a", i).dot(self._axis(view, "b", j)) for i, j in self.perpendicular]
 
     def driven(self) -> list[Constraint]:
@@ -146,12 +141,10 @@ class Joint(Constraint):
     def projections(self) -> list[Projection]:
         """Its rows in closed form."""
         points = Projection(self.at_a, self.at_b)
-        rows = []
-        if self.closed and not self.afloat:
-            rows += [points._replace(fixed=axis) for axis in np.eye(3)]
+        if self.closed:
+            rows = [points._replace(fixed=axis) for axis in np.eye(3)]
         else:
-            axes = (X, Y, Z) if self.closed else self.slides
-            rows += [points._replace(turns=self.triad_a[:, i]) for i in axes]
+            rows = [points._replace(turns=self.triad_a[:, i]) for i in self.slides]
         return rows + [
             Projection(at_b=self.triad_b[:, j], turns=self.triad_a[:, i], moves=0.0) for i, j in self.perpendicular
         ]
@@ -176,7 +169,6 @@ class AboutAxis(Joint):
     at_b: Any = None
     triad_a: Any = field(default=None, init=False, repr=False)
     triad_b: Any = field(default=None, init=False, repr=False)
-    afloat: Static[bool] = field(default=False, init=False, repr=False)
 
 
 def _rotation(body: str, bodies: Mapping[str, Body]) -> np.ndarray:

@@ -32,7 +32,6 @@ class Ball(Joint):
     axis: Any = field(default=None, init=False, repr=False)
     triad_a: Any = field(default=None, init=False, repr=False)
     triad_b: Any = field(default=None, init=False, repr=False)
-    afloat: Static[bool] = field(default=False, init=False, repr=False)
 
 
 @tree
@@ -111,7 +110,6 @@ class Distance(Joint):
     axis: Any = field(default=None, init=False, repr=False)
     triad_a: Any = field(default=None, init=False, repr=False)
     triad_b: Any = field(default=None, init=False, repr=False)
-    afloat: Static[bool] = field(default=False, init=False, repr=False)
 
     @property
     def holonomic(self) -> int:

@@ -52,18 +52,6 @@ def _labels(size: int, tied: Iterable[Bodies]) -> np.ndarray:
     return label
 
 
-def turning_with_a(
-    constraints: list[Constraint], held: list[bool], tied: list[tuple[str, ...]], names: tuple[str, ...]
-) -> list[Constraint]:
-    """The constraints, those of parts that float as they are there; `held` says which anchor their bodies, `tied` are
-    bodies that forces tie together."""
-    number = {name: i for i, name in enumerate(names)}
-    rows = [([number[b] for b in c.bodies], anchored) for c, anchored in zip(constraints, held, strict=True)]
-    _, afloat = parts_of(len(names), rows, [[number[b] for b in bodies] for bodies in tied])
-    floats = np.any(afloat, axis=0) if afloat else np.zeros(len(names), dtype=bool)
-    return [c.floating() if floats[b[0]] else c for c, (b, _) in zip(constraints, rows, strict=True)]
-
-
 def acts_within(force: Applied, names: Sequence[str], positions: np.ndarray) -> bool:
     """Whether a force leaves both momenta of its bodies alone: tried in a few poses, near and far, at a few times. One
     that names several bodies may be a field outside them all the same."""

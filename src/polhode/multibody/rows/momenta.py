@@ -42,6 +42,11 @@ def in_space(R: Any, g: Any) -> Any:
     return jnp.concatenate([g[..., :3], turn(R, g[..., 3:])], axis=-1)
 
 
+def as_torques(s: Any) -> Any:
+    """(N, 3) as the last three of each six."""
+    return jnp.pad(s, ((0, 0), (3, 0)))
+
+
 def momentum(system: Gathered, u: Any) -> Any:
     """Mϑ, (N, 6)."""
     return jnp.concatenate([system.masses[:, None] * u[..., :3], turn(system.inertias, u[..., 3:])], axis=-1)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra.arrays import dot, turn
-from polhode.multibody.rows.momenta import extent, gyration, in_space, over_mass
+from polhode.multibody.rows.momenta import extent, gyration, over_mass
 
 _ROUND_OFF = 1e-15
 
@@ -38,9 +38,8 @@ class Convergence:
     def norm(self, residual: Any) -> Any:
         """Of what is left of the equations, (47) and (48): of momentum in the metric of kinetic energy, and of rows."""
         balance, psi, phi, off, _ = residual
-        b = in_space(jnp.swapaxes(self.q[1], -1, -2), balance)
         rows = jnp.sum(psi * psi) + jnp.sum(phi * phi) + jnp.sum(off * off)
-        return jnp.sqrt(jnp.sum(b * over_mass(self.per_mass, b)) + rows)
+        return jnp.sqrt(jnp.sum(balance * over_mass(self.per_mass, balance)) + rows)
 
     def measure(self) -> Callable[[Any, Any], Any]:
         """The size of a correction and of the residual that it answers, as a function: the largest change of a

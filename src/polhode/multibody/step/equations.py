@@ -13,8 +13,9 @@ along it. Ā and f̄ are means along that path (Simpson's rule), which makes Āw
 increment of φ and f̄·w that of the potential: the step keeps energy to order h⁴. Rows of ψ
 are not the increment of anything; theirs are means of the two ends (which follow a sphere
 in a cylinder five times as closely as means along the path). In a part of the system that floats, rows
-and the forces within it act as they are half-way, where their torques add up to nothing about the mean of the two
-ends: both momenta of the part are exact, and a body that is pulled at its centre is not turned. What
+and the forces within it act as they are half-way, so that a body that is pulled at its centre is not turned; what they
+still change of the momenta of the part, as joints gape there, is taken off it as off one rigid body. Along the axis of
+a slender body the balance is one that leaves its spin alone (see `slender`). What
 work the rows then still do, and in a part that floats what the forces within miss of their potential, is taken off
 along the momentum, in each part that is held or rolls, and along the momentum within a part that floats. That makes
 energy under gravity exact, and that of what floats but where hardly anything moves within. Each term reads the same
@@ -23,7 +24,6 @@ from the other end of the step: it is symmetric in time.
 
 from __future__ import annotations
 
-from itertools import compress
 from typing import Any
 
 import jax
@@ -31,13 +31,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from polhode.algebra.arrays import cross, dot, turn_back
+from polhode.algebra.arrays import cross, dot, turn, turn_back
 from polhode.algebra.scalars import stumpff
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.floating import Parts
 from polhode.multibody.rows.gathering import by_body
 from polhode.multibody.rows.momenta import (
+    as_torques,
     carried,
     in_space,
     mass_inverse,
@@ -47,23 +48,14 @@ from polhode.multibody.rows.momenta import (
     pose,
     posed,
 )
+from polhode.multibody.step.idle_rows import IdleRows
 from polhode.multibody.step.newton_matrix import NewtonMatrix
 from polhode.multibody.step.scaled_equations import Scaled
+from polhode.multibody.step.slender import slenderness, spin_kept
 from polhode.multibody.system import System
 
-# What is about to stop has no direction of motion, and neither has a part afloat whose bodies hardly move within it.
-# The correction that uses this direction fades where the kinetic energy along it is not many times the work to mend,
-# and below this part of all its kinetic energy, where round-off in the work would decide.
-_SLOW = 10.0
-_STIFF = 1e-6
-# A body afloat is turned by it only where torques, by the energy that they would give it, are more than this part
-# of what forces do.
-_UNTURNED = 1e-6
-# What moves slower than this part of what the rows' impulses would make of it has only round-off for kinetic energy.
-_STILL = 1e-6
 
-
-class Equations(NewtonMatrix):
+class Equations(NewtonMatrix, IdleRows):
     """Of one step from `state` at t to t + h. `both`: φ and ψ of holonomic rows hold at the end, by Γ;
     else ψ + κφ does. `conserving`: means along the path; else of the two ends."""
 
@@ -84,7 +76,9 @@ class Equations(NewtonMatrix):
         floats = self.parts.rows[len(self.parts.bodies) - len(self.parts.afloat) :].any(axis=0)
         closes = np.array(system.holonomic, dtype=bool)
         self.along_path, self.half_way = closes & ~floats, closes & floats
-        self.f = in_space(self.q[1], assembly.forces(system, self.q, self.u, t, self.outer))
+        self.f_body = assembly.forces(system, self.q, self.u, t, self.outer)
+        self.f = in_space(self.q[1], self.f_body)
+        self.slender = float(conserving) * slenderness(jnp.asarray(system.inertias))
         self.p = in_space(self.q[1], momentum(system, self.u))
 
     def rows(self, q: Any, t: Any) -> Any:
@@ -117,7 +111,7 @@ class Equations(NewtonMatrix):
 
     def guess(self) -> Any:
         """x = (w, Λ, Γ, ϑ⁺, idle), by half an explicit step with the multipliers of the step before. ϑ⁺ and what is
-        made of the work of rows (see `_idle`) follow from the others; they are there to be had at the end."""
+        made of the work of rows (see `idle_rows`) follow from the others; they are there to be had at the end."""
         s, h = self.system, self.h
         Lam = h * jnp.asarray(self.state.multipliers)
         push = self.pull(self.A, Lam) + h * jnp.concatenate(
@@ -127,9 +121,6 @@ class Equations(NewtonMatrix):
         push = push + jnp.concatenate([jnp.zeros_like(Pi), h * cross(Pi, Omega)], axis=-1)
         w = self.u + 0.5 * over_mass(self.per_mass, push)
         return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u, self.nothing_idle()
-
-    def nothing_idle(self) -> tuple[Any, Any]:
-        return jnp.zeros(len(self.parts.bodies)), jnp.zeros(())
 
     def closing_pull(self, A: Any, Gam: Any, w: Any) -> Any:
         """AᵀΓ, (N, 6), of A half-way; its torques over sin(θ/2)/(θ/2), θ the angle that w turns a body by.
@@ -155,8 +146,8 @@ class Equations(NewtonMatrix):
         return jnp.pad(Gam, (1, 0))[place]
 
     def residual(self, x: Any, share: Any = None) -> Any:
-        """(momentum in space axes (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off, what its `idle` is off). `share`, of the
-        momentum of each part, is taken off instead of what follows from x."""
+        """(momentum in the axes half-way (N, 6), ψ⁺ (k,), φ⁺/h, what ϑ⁺ of x is off, what its `idle` is off). `share`,
+        of the momentum of each part, is taken off instead of what follows from x."""
         s, h, t = self.system, self.h, self.t
         w, Lam, Gam, u, idle = x
         r, R = posed(carried(self.state, jnp.stack([0.5 * h * w, h * w])))
@@ -169,19 +160,28 @@ class Equations(NewtonMatrix):
             ends = jnp.where(self.along_path, Lam / 6.0, jnp.where(self.half_way, 0.0, ends))
             path = jnp.where(self.along_path, Lam / 1.5, jnp.where(self.half_way, Lam, path))
         u_end = self.end_velocity(w, pull)
-        f_end = in_space(end[1], assembly.forces(s, end, u_end, t + h, self.outer))
-        impulse = self.pull(self.A_space, ends) + in_space(end[1], self.pull(A_end, ends))
+        f_end_body = assembly.forces(s, end, u_end, t + h, self.outer)
+        f_end = in_space(end[1], f_end_body)
+        at_end = self.pull(A_end, ends)
+        impulse = self.pull(self.A_space, ends) + in_space(end[1], at_end)
         if self.conserving:
             mean = 0.5 * (self.u + u_end)
-            f_mid = in_space(mid[1], assembly.forces(s, mid, mean, t + 0.5 * h, self.outer))
-            f = (self.f + 4.0 * f_mid + f_end) / 6.0
+            f_mid = assembly.forces(s, mid, mean, t + 0.5 * h, self.outer)
+            f = (self.f + 4.0 * in_space(mid[1], f_mid) + f_end) / 6.0
             along = self.pull(A_mid, path)
-            if self.both:
-                along = along - h * self._slope(mid, mean, Gam)
             if any(self.parts.internal):
                 along = along + h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
+            of_body = self.pull(self.A, ends) + along + at_end + h * (self.f_body + 4.0 * f_mid + f_end_body) / 6.0
+            turned = turn_back(mid[1], (impulse + h * f)[:, 3:]) + along[:, 3:]
+            a, Jd = 0.5 * h * w[:, 3:], turn(s.inertias, (u_end - self.u)[:, 3:])
+            along = along - as_torques(spin_kept(self.slender, a, Jd, turned, of_body[:, 3:]))
+            if self.both:
+                along = along - h * self._slope(mid, mean, Gam)
             impulse = impulse + in_space(mid[1], along)
-            *found, p = self._idle(impulse, x, u_end, mid, end, pull)
+            if self.half_way.any():
+                net = self.net(impulse, w, pull, mid)
+                impulse = impulse - (net if share is None else lax.stop_gradient(net))
+            *found, p = self.idle(impulse, x, u_end, mid, end, pull)
             taken, p = (found[0], p) if share is None else (share, lax.stop_gradient(p))
             impulse = impulse - (self.parts.bodies.T @ taken)[:, None] * p
         else:
@@ -191,52 +191,8 @@ class Equations(NewtonMatrix):
         phi = assembly.phi(s, end, t + h)[self.hol]
         if not self.both and len(self.hol):
             psi = psi.at[self.hol].add(self.kappa * phi)
+        balance = in_space(jnp.swapaxes(mid[1], -1, -2), balance)
         return balance, psi, phi / h, u - u_end, jax.tree.map(jnp.subtract, idle, tuple(found))
-
-    def _idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any) -> tuple[Any, Any, Any]:
-        """What to take off the impulse of the rows so that they do no work but that of drives: a share of
-        the momentum, for each part of the system; where it floats, of the momentum within. The kinetic energy
-        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t). Then what is left of that work where this fades,
-        of the kinetic energy at both ends, the most in any part; and the momentum."""
-        bodies = self.parts.bodies
-        w, Lam = x[:2]
-        w_space, p_space = in_space(mid[1], w), in_space(mid[1], momentum(self.system, w))
-        if not len(bodies):
-            return *self.nothing_idle(), p_space
-        # Summed by bodies, as all bodies of a row are in one part.
-        work = bodies @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
-        drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)
-        work = work + self.parts.rows @ (Lam * drift)
-        if any(self.parts.internal):
-            work = work + self._gained(mid, 0.5 * (self.u + u_end), w, end, u_end)
-        whole = bodies @ jnp.sum(p_space * w_space, axis=-1)
-        push = in_space(jnp.swapaxes(mid[1], -1, -2), impulse)
-        gain = push * over_mass(self.per_mass, push)
-        if len(self.parts.afloat):
-            # A body that nothing turns is left alone.
-            moved, turned = jnp.sum(gain[:, :3], axis=-1), jnp.sum(gain[:, 3:], axis=-1)
-            turns = turned / (turned + _UNTURNED * moved + 1e-300)
-            p_space = self.parts.within(self.system, mid, p_space, turns)
-        kinetic = bodies @ jnp.sum(p_space * w_space, axis=-1)
-        faded = kinetic / (kinetic**2 + (_SLOW * work) ** 2 + (_STIFF * whole) ** 2 + 1e-300)
-        ends = self.u * momentum(self.system, self.u) + u_end * momentum(self.system, u_end)
-        there = bodies @ jnp.sum(0.5 * ends + _STILL * gain, axis=-1)
-        left = jnp.abs(work) * (1.0 - kinetic * faded) / (there + 1e-300)
-        return work * faded, jnp.max(left), p_space
-
-    def _gained(self, mid: Any, mean: Any, w: Any, end: Any, u_end: Any) -> Any:
-        """What the potentials within each part gain in the step; and the work of what has none, off it."""
-        s, h, t = self.system, self.h, self.t + 0.5 * self.h  # what a potential gains with time is no work
-        total = jnp.zeros(len(self.parts.bodies))
-        for f in compress(s.forces, self.parts.internal):
-            if f.conservative:
-                gain = f.energy(s.seen(end, u_end, t)) - f.energy(s.seen(self.q, self.u, t))
-            else:
-                at = [s.names.index(body) for body in f.bodies]
-                loads = zip(at, f.loads(s.seen(mid, mean, t)), strict=True)
-                gain = -h * sum(dot(push, w[i, :3]) + dot(twist, w[i, 3:]) for i, (push, twist) in loads)
-            total = total + self.parts.bodies[:, s.names.index(f.bodies[0])] * gain
-        return total
 
     def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
         """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""

@@ -28,7 +28,7 @@ class MMDAE(MultibodyMethod):
 
     name: ClassVar[str] = "mm-dae"
     traits: ClassVar[Traits] = Traits(
-        order=2, energy="bounded", spatial_momentum="bounded", joints="drifts", slip="exact", symmetric=True
+        order=2, energy="bounded", spatial_momentum="drifts", joints="bounded", slip="exact", symmetric=True
     )
     consistent: bool = True
     solver: DenseNewton = field(default_factory=DenseNewton)

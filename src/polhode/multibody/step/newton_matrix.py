@@ -8,13 +8,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from polhode.algebra.arrays import skew
+from polhode.algebra.arrays import product, skew
 from polhode.algebra.dense import inverse, matmul
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.gathering import by_bodies, by_row_and_body
 from polhode.multibody.rows.momenta import carried, in_space, momentum, over_mass, posed
 from polhode.multibody.step.blocks import carried_by, carry_of, diagonal, masses, rotations
 from polhode.multibody.step.convergence import Convergence
+from polhode.multibody.step.slender import half_way
 
 _PROXIMAL = 1e-3  # of the diagonal, added to it where rows follow from others
 _REFINED = 2
@@ -27,6 +28,7 @@ class NewtonMatrix(Convergence):
     t: Any
     kappa: Any
     A_space: Any  # rows at the start, in space axes
+    slender: Any
     rows: Callable[[Any, Any], Any]
 
     def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
@@ -36,23 +38,39 @@ class NewtonMatrix(Convergence):
         s, h, t = self.system, self.h, self.t
         N, k = s.size, s.rows
         n = 6 * N
-        w, _, _, u_end, _ = self.guess()
+        w, Lam, _, u_end, _ = self.guess()
         end = posed(carried(self.state, h * w))
         A_end = self.rows(end, t + h)
         A = 0.5 * (self.A + A_end)
-        # Momentum is balanced in the body axes of the end here, where M is nearly all of its derivative.
-        back = jnp.swapaxes(end[1], -1, -2)
-        A_force = 0.5 * (in_space(back, self.A_space) + A_end).reshape(k, n)
+        # Momentum is balanced in the axes half-way, where M is nearly all of its derivative; what is derived at the
+        # end is turned there, and along slender axes taken as the body sees it.
+        back = jnp.swapaxes(posed(carried(self.state, 0.5 * h * w))[1], -1, -2)
+        Q = product(back, end[1])
+        turned, to_end = in_space(back, self.A_space), jnp.swapaxes(Q, -1, -2)
+        A_force = 0.5 * (half_way(self.slender, Q, in_space(to_end, turned) + A_end, 2.0 * A)).reshape(k, n)
+
+        def balanced(slopes: Any, of_body: Any) -> Any:
+            """(6N, m) of the end, half-way."""
+            parts = (x.T.reshape(-1, N, 6) for x in (slopes, of_body))
+            return half_way(self.slender, Q, *parts).reshape(-1, n).T
+
         by_q, by_u = self._force_slopes(end, u_end)
         carry = carry_of(h * w)
         K_q, D_q = jnp.zeros((n, n)), jnp.zeros((k, n))
         if not frozen:
-            wrench, rate = self._row_slopes(end, u_end, h * jnp.asarray(self.state.multipliers))
+            wrench, rate = self._row_slopes(end, u_end, Lam)
             gyro = rotations(-skew(momentum(s, u_end)[:, 3:]))  # of R⁺JΩ⁺, seen from R⁺
-            K_q = h * carried_by(carry, gyro - 0.5 * wrench - 0.5 * h * by_q, N)
+            body = wrench + rotations(skew(self.pull(A_end, Lam)[:, 3:]))  # of torques, seen by the body
+            K_q = balanced(
+                *(
+                    h * carried_by(carry, x, N)
+                    for x in (gyro - 0.5 * wrench - 0.5 * h * by_q, -0.5 * body - 0.5 * h * by_q)
+                )
+            )
             D_q = h * carried_by(carry, rate.reshape(k, n), N)
         D_phi = carried_by(carry, A_end.reshape(k, n)[self.hol], N)
-        K = inverse(diagonal(masses(s)) - 0.5 * h * by_u + 0.5 * K_q)
+        K_u = diagonal(masses(s)) - 0.5 * h * by_u
+        K = inverse(balanced(K_u, K_u) + 0.5 * K_q)
         D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
             D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
@@ -71,7 +89,7 @@ class NewtonMatrix(Convergence):
 
         def solve(residual: Any) -> Any:
             balance, psi, phi, off, idle = residual
-            a = in_space(back, balance).reshape(n)
+            a = balance.reshape(n)
             du, dLam = inner(a, psi)
             if not self.both:
                 return 0.5 * du.reshape(N, 6), dLam, jnp.zeros(0), off + du.reshape(N, 6), idle

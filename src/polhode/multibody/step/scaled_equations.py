@@ -10,7 +10,6 @@ import jax.numpy as jnp
 from jax import lax
 
 from polhode.algebra.arrays import inverse3, root3, turn, turn_back
-from polhode.multibody.rows.momenta import in_space
 from polhode.multibody.system import System
 
 _SIDE_BY_SIDE = 256  # columns of the Jacobian
@@ -43,7 +42,6 @@ class Scaled:
         s = equations.system
         self.equations, self.size, self.rows = equations, s.size, s.rows
         self.roots = Roots(s)
-        self.back = jnp.swapaxes(equations.q[1], -1, -2)
         length = self.lengths()
         self.per_row = 1.0 / jnp.where(length > 0.0, length, 1.0)
         self.per_closing = self.per_row[equations.hol] if equations.both else jnp.zeros(0)
@@ -68,7 +66,7 @@ class Scaled:
         given instead, and left of the work of rows."""
         balance, psi, phi, off, idle = self.equations.residual(self.unknowns(y), share)
         closing = phi * self.per_closing if self.equations.both else jnp.zeros(0)
-        left = jnp.concatenate([self.roots.under(in_space(self.back, balance)).ravel(), psi * self.per_row, closing])
+        left = jnp.concatenate([self.roots.under(balance).ravel(), psi * self.per_row, closing])
         return left, jax.tree.map(jnp.negative, (off, idle))
 
     def parts(self, left: Any) -> Any:

@@ -21,16 +21,17 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from polhode.algebra.arrays import skew, turn_back
+from polhode.algebra.arrays import product, skew, turn_back
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows import row_blocks as rows
 from polhode.multibody.rows.group import NOWHERE
-from polhode.multibody.rows.momenta import carried, in_space, momentum, posed
+from polhode.multibody.rows.momenta import carried, momentum, posed
 from polhode.multibody.rows.row_blocks import Blocks
 from polhode.multibody.step.blocks import carry_of, halfway, masses
 from polhode.multibody.step.equations import Equations
 from polhode.multibody.step.force_slopes import force_slopes
+from polhode.multibody.step.slender import half_way
 from polhode.multibody.step.sparse_scaled import SparseScaled
 from polhode.multibody.system import System
 from polhode.solve.sparse import SparseSolver
@@ -86,9 +87,10 @@ class SparseEquations(Equations):
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
         u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), Gam, w))
         A_end = self.rows(end, t + h)
-        from_start = self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
+        back = jnp.swapaxes(mid[1], -1, -2)
+        Q, from_start = product(back, end[1]), self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
         A, A_force = jax.tree.map(halfway, (self.A, from_start), (A_end, A_end))
-        return self._saddle(end, u_end, Lam, carry_of(h * w), A, A_force, A_end)
+        return self._saddle(end, u_end, Lam, carry_of(h * w), Q, A, A_force, A_end)
 
     def _row_slope_blocks(self, end: Any, u: Any, Lam: Any) -> list[Any]:
         """∂(A_sᵀΛ)/∂q and ∂ψ/∂q at the end among the bodies of each constraint: (c, b, 6, b, 6) and
@@ -98,17 +100,20 @@ class SparseEquations(Equations):
         return [(g.wrench_slope(*at, Lam[g.rows]), g.psi_slope(*at)) for g in self.system.groups]
 
     def _saddle(
-        self, end: Any, u_end: Any, Lam: Any, carry: Any, A: Blocks, A_force: Blocks, A_end: Blocks
+        self, end: Any, u_end: Any, Lam: Any, carry: Any, Q: Any, A: Blocks, A_force: Blocks, A_end: Blocks
     ) -> Callable[[Any], Any]:
         """J⁻¹ as a function of the residual, from its blocks."""
         s, h = self.system, self.h
         at, J = Numbering(s, both=self.both), _Entries()
         M, gyro = masses(s), jnp.pad(-skew(momentum(s, u_end)[:, 3:]), ((0, 0), (3, 0), (3, 0)))
         by_six, of_six = np.s_[:, :, None], np.s_[:, None, :]
-        J.add(M, at.u[by_six], at.u[of_six])
+        # Momentum is balanced half-way, as in `newton_matrix`.
+        body = skew(self.pull(A_end, Lam)[:, 3:])
+        J.add(self._balanced(np.arange(s.size), Q, M, M), at.u[by_six], at.u[of_six])
         J.add(M, at.w[by_six], at.w[of_six])
         J.add(-0.5 * M, at.w[by_six], at.u[of_six])
-        J.add(h * _carried_by(carry[:, None], gyro), at.u[by_six], at.w[of_six])
+        turning = self._balanced(np.arange(s.size), Q, gyro, jnp.pad(-0.5 * body, ((0, 0), (3, 0), (3, 0))))
+        J.add(h * _carried_by(carry[:, None], turning), at.u[by_six], at.w[of_six])
         slopes = self._row_slope_blocks(end, u_end, Lam)
         for g, B, B_force, B_end, (wrench, rate) in zip(s.groups, A, A_force, A_end, slopes, strict=True):
             on, closing = g.on, np.s_[:, : g.holonomic]
@@ -116,9 +121,10 @@ class SparseEquations(Equations):
             u, w = _with_ground(at.u)[on][:, None], _with_ground(at.w)[on][:, None]
             pair = np.array(g.together)
             u_pair, w_pair = _with_ground(at.u)[pair], _with_ground(at.w)[pair]
-            by_pair = _carried_by(carry[pair][:, None, None], wrench)
+            by_pair = _carried_by(carry[pair][:, None, None], self._balanced(pair, Q, wrench, wrench))
             J.add(-0.5 * h * by_pair, u_pair[..., None, None], w_pair[:, None, None])
-            J.add(-B_force, u, row)
+            on_body = self.slender[on][:, None], Q[on][:, None]
+            J.add(-half_way(*on_body, B_force, B), u, row)
             J.add(B_end, row, u)
             J.add(h * _carried_by(turn, rate), row, w)
             D_phi = _carried_by(turn, B_end[closing])
@@ -126,23 +132,31 @@ class SparseEquations(Equations):
                 gam = at.Gam[self.number[g.rows[closing]]][..., None, None]
                 J.add(-B[closing], w, gam)
                 J.add(D_phi, gam, w)
-                J.add(h * rate[closing], u, gam)
+                J.add(h * half_way(*on_body, rate[closing], 0.0 * rate[closing]), u, gam)
             else:
                 J.add(h * self.kappa * D_phi, row[closing], w)
         for on, reads, by_q, by_u in force_slopes(s, end, u_end, self.t + h):
             to = at.u[on][..., None, None]
+            by_q, by_u = (self._balanced(on, Q, x, x) for x in (by_q, by_u))
             J.add(-0.5 * h * h * _carried_by(carry[reads], by_q), to, at.w[reads])
             J.add(-0.5 * h * by_u, to, at.u[reads])
         values, solver = J.gathered(at.size)
-        back = jnp.swapaxes(end[1], -1, -2)
 
         def solve(residual: Any) -> Any:
             balance, psi, phi, off, idle = residual
-            parts = [in_space(back, balance).ravel(), jnp.zeros(6 * s.size), psi, phi if self.both else jnp.zeros(0)]
+            parts = [balance.ravel(), jnp.zeros(6 * s.size), psi, phi if self.both else jnp.zeros(0)]
             x = solver(values, jnp.concatenate(parts)[at.source])
             return x[at.w], x[at.Lam], x[at.Gam], off + x[at.u], idle
 
         return solve
+
+    def _balanced(self, on: np.ndarray, Q: Any, slopes: Any, of_body: Any) -> Any:
+        """Slopes of momenta of these bodies, (..., on, 6, *by), from the axes of the end to those half-way."""
+        at = on.ndim
+        by = slopes.ndim - at - 1
+        matrices = (X[on].reshape(*on.shape, *[1] * by, 3, 3) for X in (self.slender, Q))
+        parts = (jnp.moveaxis(x, at, -1) for x in (slopes, of_body))
+        return jnp.moveaxis(half_way(*matrices, *parts), -1, at)
 
 
 class Numbering:

@@ -1,0 +1,39 @@
+"""What torques leave of the spin of a slender body about itself.
+
+In the axes half-way, with a = h w/2, C and S the even and odd parts of exp(a) and d, s the difference and the sum of
+the angular velocities of both ends, a step balances C Jd + S Js by the impulse T of torques. A torque with no
+component along an axis e must leave the momentum along e alone. That it does if T = C τ with τ·e = 0; as a mean along
+the path, T turns a spin w·e that is there into more or less of it, by a part h²/6 of the work of the torques over the
+moment about e: nothing for a round body, everything for a rod. So the balance along e is taken with cos|a| (Jd - τ)
+in place of C Jd - T, where τ is the same mean, taken in the axes of the body; both do the same work.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from polhode.algebra.arrays import dot, product, turn
+from polhode.algebra.scalars import stumpff
+
+
+def slenderness(J: Any) -> Any:
+    """(N, 3, 3): 1 along the axis of a line of mass and 0 across it, nearly nothing for a round or a flat body: the
+    sixteenth power of 1 - 2J/(trace of J), whose eigenvalues are 0 to 1."""
+    X = jnp.eye(3) - 2.0 * J / jnp.trace(J, axis1=-2, axis2=-1)[:, None, None]
+    for _ in range(4):
+        X = product(X, X)
+    return X
+
+
+def half_way(slender: Any, Q: Any, X: Any, Y: Any) -> Any:
+    """X, whose last six are a wrench in the axes of the end, in those half-way, (..., N, 6); along slender axes Y."""
+    moved, turned = X[..., :3], turn(Q, X[..., 3:])
+    return jnp.concatenate([moved, turned + turn(slender, Y[..., 3:] - turned)], axis=-1)
+
+
+def spin_kept(slender: Any, a: Any, Jd: Any, T: Any, tau: Any) -> Any:
+    """What the impulse T is off along slender axes, (N, 3), all in the axes half-way."""
+    q = dot(a, a)
+    return turn(slender, T - stumpff(0, q)[:, None] * tau - (stumpff(2, q) * dot(a, Jd))[:, None] * a)
