@@ -168,9 +168,8 @@ class Equations(NewtonMatrix, IdleRows):
             mean = 0.5 * (self.u + u_end)
             f_mid = assembly.forces(s, mid, mean, t + 0.5 * h, self.outer)
             f = (self.f + 4.0 * in_space(mid[1], f_mid) + f_end) / 6.0
-            along = self.pull(A_mid, path)
-            if any(self.parts.internal):
-                along = along + h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
+            within = h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
+            along = self.pull(A_mid, path) + within
             of_body = self.pull(self.A, ends) + along + at_end + h * (self.f_body + 4.0 * f_mid + f_end_body) / 6.0
             turned = turn_back(mid[1], (impulse + h * f)[:, 3:]) + along[:, 3:]
             a, Jd = 0.5 * h * w[:, 3:], turn(s.inertias, (u_end - self.u)[:, 3:])
@@ -178,8 +177,8 @@ class Equations(NewtonMatrix, IdleRows):
             if self.both:
                 along = along - h * self._slope(mid, mean, Gam)
             impulse = impulse + in_space(mid[1], along)
-            if self.half_way.any():
-                net = self.net(impulse, w, pull, mid)
+            if len(self.parts.afloat):
+                net = self.net(impulse - in_space(mid[1], within), w, pull, mid)
                 impulse = impulse - (net if share is None else lax.stop_gradient(net))
             *found, p = self.idle(impulse, x, u_end, mid, end, pull)
             taken, p = (found[0], p) if share is None else (share, lax.stop_gradient(p))
