@@ -27,13 +27,17 @@ settings.load_profile("polhode")
 
 
 class ByPrograms(LoadScopeScheduling):
-    """To one worker go the tests of a file, but the claims of methods by method. (xdist's own groups are not seen:
-    it writes them where pytest 9.2 does not look.)"""
+    """To one worker go the tests of a file, but the claims of methods by method, and the zoo by mechanism. (xdist's own
+    groups are not seen: it writes them where pytest 9.2 does not look.)"""
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
-        method = test.removeprefix("test_claim[").partition(":")[0] if test.startswith("test_claim[") else ""
-        return f"{file} {method}"
+        function, _, case = test.removesuffix("]").partition("[")
+        if function == "test_claim":
+            return f"{file} {case.partition(':')[0]}"
+        if file.endswith("test_zoo.py"):
+            return f"{file} {case.rpartition('-')[0] if function == 'test_units_do_not_matter' else case}"
+        return file
 
 
 @pytest.hookimpl(optionalhook=True)
