@@ -94,7 +94,7 @@ def test_a_rerun_of_a_system_has_the_options_of_the_run(tmp_path: Path) -> None:
     assert case.run(same, step).dataset.omega.values.tobytes() == run.dataset.omega.values.tobytes()
     method = mb.Halving(mb.ThreeField(stabilisation="kappa"), limit=3)  # recorded, without compiling it
     other = replace(
-        run, method=method, recipe=recipe_of(case.problem.content or {}, method, Plan.of(0.01, 0.02, None, 1), None)
+        run, method=method, recipe_of=recipe_of(case.problem.content or {}, method, Plan.of(0.01, 0.02, None, 1), None)
     )
     assert job_of(str(other.save(tmp_path / "run.nc"))).chosen() == [(method, 0.01)]
     assert json.loads(load(tmp_path / "run.nc").attrs["recipe"])["run"]["method"]["options"]["limit"] == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import jax
@@ -152,7 +153,7 @@ def simulate(
                 )
             plan = plan_of(step, until, steps, problem.t0, saving)
             run = _begin(problem, chosen, plan, progress, method_path, signals, on_sample, events)
-            if run.trajectory.status is Status.OK:
+            if estimate is not None and run.trajectory.status is Status.OK:
                 run = replace(run, estimate=estimate)
     status = run.trajectory.status
     failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
@@ -179,13 +180,13 @@ def _begin(
 ) -> Run:
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
     leg = first_leg(problem, chosen, plan, bar)
-    recipe = without_events(recipe_for(problem, chosen, plan, path), events)
+    recipe = partial(recipe_for, problem, chosen, plan, path, events)
     return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events)
 
 
 def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any, events: Any) -> Run:
     bar = Progress(plan.total, f"{run.method.name}  h = {plan.step:g}", progress)
-    recipe = without_events(going_on(run.recipe, plan), events)
+    recipe = without_events(going_on(run.recipe, plan), events)  # now: it would keep the run before in memory
     return moved(leg, plan, bar, signals, recipe, on_sample, events)
 
 

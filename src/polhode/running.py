@@ -21,7 +21,7 @@ from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.results.ended import words
 from polhode.results.parts import after_change
-from polhode.results.rerun import recipe_of
+from polhode.results.rerun import recipe_of, without_events
 from polhode.results.run import Run
 from polhode.results.sending import Lost
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
@@ -58,7 +58,8 @@ class Leg:
     def begun(self, state: Any) -> Any:
         """A state in the user's axes as one from which the method takes a step."""
         state = state if self.axes is None else self.axes.to_principal(state)
-        return as_arrays(self.run.method.begin(self.stepped, state))
+        begun = self.run.method.begin(self.stepped, state)
+        return state if begun is state else as_arrays(begun)
 
 
 def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
@@ -67,9 +68,11 @@ def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Le
         now, state = system.begun(problem.start, t0)
     method.check(now)
     now.look(state, t0)
-    leg = Leg(Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every), Checkpoint(state), now)
-    begun = leg.begun(state)
-    run = replace(leg.run, trajectory=_nothing(leg.seen(begun)), begun=begun)
+    run = Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every, begun=state)
+    begun = Leg(run, Checkpoint(state), now).begun(state)
+    if begun is not state:
+        leg = Leg(run, Checkpoint(begun), now)
+        run = replace(run, trajectory=_nothing(leg.seen(begun)), begun=begun)
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
@@ -105,7 +108,7 @@ def moved(
     plan: Plan,
     bar: Progress,
     signals: Signals,
-    recipe: dict[str, Any] | None,
+    recipe: Callable[[], dict[str, Any] | None] | dict[str, Any] | None,
     on_sample: Callable[[Run], Any] | None = None,
     events: Any = None,
 ) -> Run:
@@ -117,7 +120,7 @@ def moved(
         watch = watch_of(events, leg, watch)
         run = _moved(leg, plan, bar, signals, on_sample, watch)
     every = plan.every if plan.at is None else 0
-    run = replace(run, recipe=recipe, every=every, estimate=None).judge()
+    run = replace(run, recipe_of=recipe, every=every, estimate=None).judge()
     if run.halvings and not isinstance(run.method, Halving):
         warn(
             f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
@@ -166,9 +169,12 @@ def _moved(
     return replace(run, trajectory=trajectory)
 
 
-def recipe_for(problem: Problem, method: Method, plan: Plan, path: str | None) -> dict[str, Any] | None:
+def recipe_for(
+    problem: Problem, method: Method, plan: Plan, path: str | None, events: Any = None
+) -> dict[str, Any] | None:
     """Enough to make the run again; None for what was made in Python."""
-    return None if problem.content is None else recipe_of(problem.content, method, plan, path)
+    recipe = None if problem.content is None else recipe_of(problem.content, method, plan, path)
+    return without_events(recipe, events)
 
 
 def _nothing(state: Any) -> Trajectory:

@@ -15,7 +15,7 @@ _DEEPEST = 64  # axes of a numpy array
 def reals(values: Any) -> np.ndarray:
     """A float64 array of its own. A ValueError or TypeError, which ends a sentence, for what is no real number
     (booleans, text, complex numbers, masked entries) or does not fit into 64 bits."""
-    if type(values) is float or (type(values) is np.ndarray and values.dtype == np.float64):
+    if type(values) in (float, np.float64) or (type(values) is np.ndarray and values.dtype == np.float64):
         return np.array(values)
     for part in _parts(values, 0):
         if isinstance(part, jax.core.Tracer):

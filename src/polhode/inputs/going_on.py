@@ -46,4 +46,4 @@ def gone_on(job: Any, method: Any, path: Path, progress: bool | None) -> Run | N
     if not 0 <= end.rung < len(method.rungs) or not _is_where(run, leg.seen(end.state)):
         raise InputError(f"{path}: where its run stands is not where its samples end; run it from its start")
     recipe = recipe_for(job.problem, method, plan, job.known_as(method))
-    return simulate(replace(run, recipe=recipe), until=job.until, progress=progress)
+    return simulate(replace(run, recipe_of=recipe), until=job.until, progress=progress)

@@ -53,6 +53,8 @@ def _number(what: str, value: Any) -> None:
 
 def as_float(x: Any) -> Any:
     """A parameter as it is passed on: float64, switches as 0 and 1; what JAX traces stays as it is."""
+    if type(x) is np.ndarray and x.dtype == np.float64:  # most are
+        return np.array(x)
     if isinstance(x, jax.core.Tracer):
         return x
     return np.asarray(x, dtype=float) if isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ else reals(x)

@@ -4,7 +4,6 @@ are its numbers."""
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import sys
 from collections.abc import Mapping
@@ -81,7 +80,6 @@ def _mark(annotation: Any, names: Mapping[str, Any], field: str) -> Any:
 
 def replaced(x: T, **changes: Any) -> T:
     """The same with some fields changed, those too that no user gives, so that no constructor checks them again."""
-    new = copy.copy(x)
-    for name, value in changes.items():
-        object.__setattr__(new, name, value)
+    new = object.__new__(type(x))
+    new.__dict__.update(x.__dict__, **changes)
     return new

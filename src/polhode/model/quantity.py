@@ -13,7 +13,7 @@ import numpy as np
 from polhode._programs import stored
 
 _NUMBERS = 2**17  # of states that are looked at by one call
-_SAMPLES = 4096
+_SAMPLES = (64, 4096)  # looked at by one call, of short runs and of others
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,12 @@ def _mapped(quantities: tuple[Quantity, ...], system: Any, states: Any, t: Any) 
 def looked_at(quantities: Sequence[Quantity], system: Any, states: Any, t: np.ndarray) -> dict[str, np.ndarray]:
     """The values of each at every sample, by name; `states` with samples in front, `system` as it was in the run.
 
-    Some samples at a time, always as many, filled up by the last: one program serves every run of the kind."""
+    Some samples at a time, always as many, filled up by the last: one program serves all short runs of a kind,
+    another all others."""
     if not quantities:
         return {}
     size = sum(int(np.prod(np.shape(x)[1:])) for x in jax.tree.leaves(states))
-    each = max(1, min(_SAMPLES, _NUMBERS // max(size, 1)))
+    each = max(1, min(_SAMPLES[len(t) > _SAMPLES[0]], _NUMBERS // max(size, 1)))
     parts: list[list[np.ndarray]] = [[] for _ in quantities]
     program = None
     for first in range(0, len(t), each):

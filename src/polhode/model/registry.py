@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from polhode.model.checks import InputError, closest, shown, unknown
@@ -22,13 +22,27 @@ _UNLISTED: dict[str, Method] = {}  # to measure others against: understood by na
 _PREFIXES: dict[str, Callable[[str, Method], Method]] = {}
 
 
+@lru_cache(maxsize=256)
+def combined(name: str) -> Method:
+    """By name, or `PREFIX-METHOD` as in kahan-li6-imidm and strang-dmv."""
+    known = _METHODS | _UNLISTED
+    if name in known:
+        return known[name]
+    for prefix, made in _PREFIXES.items():
+        if name.startswith(f"{prefix}-"):
+            return made(prefix, combined(name.removeprefix(f"{prefix}-")))
+    raise unknown("method", name, _METHODS)
+
+
 def register(*methods: Method, listed: bool = True) -> None:
     """To be known by their names, and listed by `polhode methods`."""
+    combined.cache_clear()
     (_METHODS if listed else _UNLISTED).update({method.name: method for method in methods})
 
 
 def register_prefix(prefix: str, made: Callable[[str, Method], Method]) -> None:
     """PREFIX-METHOD is `made(prefix, method)`, or an InputError that says why not."""
+    combined.cache_clear()
     _PREFIXES[prefix] = made
 
 
@@ -55,17 +69,6 @@ def all_methods(kind: str | None = None) -> dict[str, Method]:
     """Every built-in method, or those that move systems of this kind, by name."""
     _loaded()
     return {name: method for name, method in _METHODS.items() if kind in (None, method.kind)}
-
-
-def combined(name: str) -> Method:
-    """By name, or `PREFIX-METHOD` as in kahan-li6-imidm and strang-dmv."""
-    known = _METHODS | _UNLISTED
-    if name in known:
-        return known[name]
-    for prefix, made in _PREFIXES.items():
-        if name.startswith(f"{prefix}-"):
-            return made(prefix, combined(name.removeprefix(f"{prefix}-")))
-    raise unknown("method", name, _METHODS)
 
 
 def method_of(given: Any, kind: str | None = None) -> Method:

@@ -8,10 +8,12 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.model.checks import double_precision
 from polhode.results.ended import words
 from polhode.simulation import LostMember, Status
 from polhode.simulation.lost import without
 
+_SPREAD = 256  # samples
 _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
 
 
@@ -65,6 +67,16 @@ def _without_members(run: Any, values: dict[str, Any], good: dict[str, Any], who
         lost=tuple(sorted(lost.values(), key=lambda record: record.step)),
     )
     return replace(run, trajectory=trajectory), ~gone
+
+
+def conserved_along(run: Any) -> tuple[str, ...]:
+    """What its motion conserves, by name."""
+    double_precision()
+    if any(event.acted for event in run.events):
+        return ()
+    # Always as many samples, twice where there are fewer: one program serves all runs.
+    which = np.linspace(0, len(run.t) - 1, _SPREAD).round().astype(int)
+    return run.now.conserved(jax.tree.map(lambda x: x[which], run.state), run.t[which])
 
 
 def left(run: Any, values: np.ndarray) -> np.ndarray:

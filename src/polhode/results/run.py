@@ -14,13 +14,13 @@ import numpy as np
 
 from polhode.accuracy import ErrorEstimate
 from polhode.algebra import Quaternion
-from polhode.model.checks import double_precision, unknown
+from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
 from polhode.results.animation import animate
 from polhode.results.dataset import dataset_of
 from polhode.results.error_of import error_of
-from polhode.results.judgement import drift_of, energy_gone_wrong, up_to_what_has_no_value
+from polhode.results.judgement import conserved_along, drift_of, energy_gone_wrong, up_to_what_has_no_value
 from polhode.results.observable import Observable
 from polhode.results.parts import mapped, over_parts
 from polhode.results.plots import Plots
@@ -31,14 +31,12 @@ from polhode.results.summary import described, summary
 from polhode.simulation import Happened, LostMember, Status, Trajectory
 
 _JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
-_SPREAD = 256  # samples
 
 
 @dataclass(frozen=True)
 class Run(Sendable):
     """What `simulate` returns. `run["energy"]`, or `run.energy`, is a quantity at every sample, `list(run)` names all;
-    `dataset` holds them, `plot` is to look at them, `save` to keep them. Arrays have the samples first, then the
-    members of a batch."""
+    `dataset` holds them, `plot` shows and `save` keeps them. Arrays have samples first, then members of a batch."""
 
     described = ("system", "method", "now", "changes")
     told = ("conserved", "_plain", "_judged", "_looked")
@@ -48,16 +46,24 @@ class Run(Sendable):
     step: float
     trajectory: Trajectory
     now: Any = field(repr=False)  # the system with users' functions as they were
-    recipe: dict[str, Any] | None = None  # enough to run it again, where that is possible
+    recipe_of: Any = field(default=None, repr=False)  # `recipe`, or a function that works it out
     t0: float = 0.0
     every: int = 1  # steps between samples; 0 where they are at times of their own
     changes: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # from which sample on, and the system then
     begun: Any = field(default=None, repr=False)  # the start as the first step sees it
     estimate: ErrorEstimate | None = None  # of its error, if it was run to a tolerance
 
+    @cached_property
+    def recipe(self) -> dict[str, Any] | None:
+        """Enough to run it again, where that is possible."""
+        return self.recipe_of() if callable(self.recipe_of) else self.recipe_of
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"recipe_of": self.recipe}
+
     @property
     def kind(self) -> str:
-        """Of system: "rotation", one body, or "system", many."""
+        """Of system: "rotation" or "system"."""
         return self.known.kind
 
     @property
@@ -190,12 +196,7 @@ class Run(Sendable):
     @cached_property
     def conserved(self) -> tuple[str, ...]:
         """What the motion itself conserves, by name. A drift of anything else says nothing of the method."""
-        double_precision()
-        if any(event.acted for event in self.events):
-            return ()
-        # Always as many samples, twice where there are fewer: one program serves all runs.
-        which = np.linspace(0, len(self.t) - 1, _SPREAD).round().astype(int)
-        return self.now.conserved(jax.tree.map(lambda x: x[which], self.state), self.t[which])
+        return conserved_along(self)
 
     # What was computed, judged.
 
@@ -210,13 +211,8 @@ class Run(Sendable):
         """At the end and the largest on the way, from runs with other steps: three to nine times the steps of this."""
         return self.estimate or error_of(self, progress)
 
-    @property
-    def body(self) -> Any:
-        return self.system.body
-
-    @property
-    def load(self) -> Any:
-        return self.system.load
+    body = property(lambda self: self.system.body)
+    load = property(lambda self: self.system.load)
 
     # To look at, and to keep.
 

@@ -75,11 +75,11 @@ class Start:
         """The state of this body, a `RigidBody` or a `Rotation`, in its own body frame."""
         shapes = {"attitude": np.shape(self.attitude.w), self.kind: np.shape(self.turning.x)}
         if self.kind == "omega":
-            shapes["inertia"] = np.shape(body.tensor)[:-2]
+            shapes["inertia"] = np.shape(body.moments.x)
         q, v = _broadcast(self.attitude, self.turning, together(**shapes))
         with np.errstate(over="ignore", invalid="ignore"):  # a run looks at its energy at the start
             if self.kind == "omega":
-                return State(q, Mat3.of(body.tensor) @ v)
+                return State(q, body.moments.scale(v) if body.axes is None else Mat3.of(body.tensor) @ v)
             return State(q, v if self.kind == "momentum" else q.unrotate(v))
 
 
@@ -120,5 +120,6 @@ def _from_directors(directors: Any) -> Any:
 
 
 def _broadcast(q: Quaternion, v: Vec3, shape: tuple[int, ...]) -> tuple[Quaternion, Vec3]:
-    q, v = jax.tree.map(lambda x: np.broadcast_to(x, shape)[()], (q, v))
+    if any(np.shape(x) != shape for x in (*q, *v)):
+        q, v = jax.tree.map(lambda x: np.broadcast_to(x, shape)[()], (q, v))
     return q, v

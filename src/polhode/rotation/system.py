@@ -150,7 +150,8 @@ class Rotation:
     def begun(self, start: Any, t0: Any = 0.0) -> tuple[Rotation, State]:
         if not isinstance(start, Start | State):
             raise InputError(f"start must come from State.of(...); got {start!r}")
-        state = start.on(self) if isinstance(start, Start) else start
+        given = isinstance(start, State)
+        state = start if isinstance(start, State) else start.on(self)
         shape = batch_shape(state)
         if 0 in shape:
             raise InputError(f"the start is an empty batch, of shape {shape}; give at least one member")
@@ -162,10 +163,12 @@ class Rotation:
             )
         shapes = {"start": shape, "inertia": batch_shape((self.moments, self.axes))}
         shape = self.load.batch(together(**shapes), shapes)
-        if not is_traced(state.attitude):
+        if given and not is_traced(state.attitude):
             check_unit("attitude of the start", state.attitude.array)
-        library: Any = jnp if is_traced(state) else np
-        state = jax.tree.map(lambda x: library.broadcast_to(x, shape), as_arrays(state))
+        state = as_arrays(state)
+        if any(np.shape(x) != shape for x in jax.tree.leaves(state)):
+            library: Any = jnp if is_traced(state) else np
+            state = jax.tree.map(lambda x: library.broadcast_to(x, shape), state)
         with failures_named("the load", GIVEN):
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
         return as_arrays(now), state

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from polhode._programs import stored
@@ -29,12 +30,26 @@ def capacity_for(numbers: int) -> int:
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Tally:
-    """How steps went, in all."""
+    """How steps went, in all; `packed`, one array, where it leaves a program: each array that does takes time."""
 
     iterations: Any
     worst: Any  # largest error left in a solved step
     renewals: Any  # solutions that needed the whole Jacobian at every iterate
     halvings: Any  # steps that were taken in parts
+
+    @property
+    def packed(self) -> Any:
+        return jnp.stack([jnp.asarray(getattr(self, f.name), dtype=float) for f in fields(self)])
+
+    def with_packed(self, more: Any) -> Tally:
+        """Both together."""
+        iterations, worst, renewals, halvings = np.asarray(more).tolist()
+        return Tally(
+            self.iterations + int(iterations),
+            max(self.worst, worst),
+            self.renewals + int(renewals),
+            self.halvings + int(halvings),
+        )
 
 
 @jax.tree_util.register_dataclass
@@ -45,7 +60,7 @@ class Block:
 
     state: Any  # after the last good step
     done: Any  # steps taken since the start of the run
-    tally: Tally
+    tally: Any  # of these steps, packed
     ok: Any  # per member of a batch: whether it goes on; False: the step after `done` failed, or one before
     report: Report  # of the last step tried; of a lost member, of the step that failed
     samples: Any  # states; the first (steps taken) // stride of them are set
@@ -77,7 +92,7 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
 
     start = (state, done, jnp.asarray(True), _none_yet(), jnp.ones(shape, bool), report)
     state, done, _, tally, ok, report, buffer = _sampled(step, start, count, stride)
-    return Block(state, done, tally, ok, report, buffer)
+    return Block(state, done, tally.packed, ok, report, buffer)
 
 
 def _run_batch(method: Any, system: Any, state: Any, begun: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
@@ -104,7 +119,7 @@ def _run_batch(method: Any, system: Any, state: Any, begun: Any, t0: Any, h: Any
     report, failed = _broadcast(Report.explicit(), shape), jnp.full(shape, -1, begun.dtype)
     start = (state, begun, jnp.any(here), _none_yet(), here, report, failed)
     state, done, _, tally, ok, report, failed, buffer = _sampled(step, start, count, stride)
-    return Block(state, done, tally, ok, report, buffer, failed)
+    return Block(state, done, tally.packed, ok, report, buffer, failed)
 
 
 def _none_yet() -> Tally:

@@ -34,6 +34,7 @@ class Samples:
                 f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
             )
         self.states = jax.tree.map(lambda x: np.empty((room, *np.shape(x))), state)
+        self._arrays = jax.tree.leaves(self.states)
         self.counts = np.empty(room, int)
         self.offsets = np.zeros(room)
         self.count = 0
@@ -44,18 +45,18 @@ class Samples:
         if self.plan.at is not None or not keep.any():
             return self.count
         rows = slice(0, len(counts)) if keep.all() else np.flatnonzero(keep)
-        return self.put(counts[keep], jax.tree.map(lambda x: np.asarray(x)[rows], states))
+        return self.put(counts[keep], [np.asarray(x)[rows] for x in jax.tree.leaves(states)])
 
     def add(self, count: int, offset: float, state: Any) -> None:
         """One."""
-        self.count = self.put(np.array([count]), jax.tree.map(lambda x: np.asarray(x)[None], state), offset)
+        self.count = self.put(np.array([count]), [np.asarray(x)[None] for x in jax.tree.leaves(state)], offset)
 
-    def put(self, counts: np.ndarray, rows: Any, offset: float = 0.0) -> int:
-        """How many samples count with these."""
+    def put(self, counts: np.ndarray, rows: list[np.ndarray], offset: float = 0.0) -> int:
+        """How many samples count with these, the arrays of their states."""
         end = self.count + len(counts)
         self.counts[self.count : end] = counts
         self.offsets[self.count : end] = offset
-        for place, new in zip(jax.tree.leaves(self.states), jax.tree.leaves(rows), strict=True):
+        for place, new in zip(self._arrays, rows, strict=True):
             place[self.count : end] = new
         return end
 

@@ -107,11 +107,11 @@ class Walk:
     def _take(self, block: Block, stride: int) -> None:
         """What a call has computed, up to where something happened."""
         ok, done = np.asarray(block.ok), self.done
-        taken = int(block.done) - (0 if self.offset else done)
-        turn, tally, state, offset = self._turn(block, taken), _together(self.tally, block.tally), block.state, 0.0
+        taken = np.asarray(block.done).item() - (0 if self.offset else done)
+        turn, tally, state, offset = self._turn(block, taken), self.tally.with_packed(block.tally), block.state, 0.0
         if turn is not None:  # iterations of the steps beyond it are not of this run
-            beyond = int(block.tally.iterations) * (taken - turn.steps - 1) // taken
-            tally = replace(tally, iterations=tally.iterations - beyond)
+            new = tally.iterations - self.tally.iterations
+            tally = replace(tally, iterations=tally.iterations - new * (taken - turn.steps - 1) // taken)
             taken, state, offset = turn.steps, turn.state, turn.offset + (0.0 if turn.steps else self.offset)
             if offset > self.plan.step * (1 - _END):  # at its end, from where no time is left to the next
                 taken, offset = taken + 1, 0.0
@@ -205,12 +205,3 @@ class Walk:
             "iterations": int(np.asarray(block.report.iterations)[bad].max()),
             "members": np.argwhere(bad)[:5].tolist() if bad.ndim else [],
         }
-
-
-def _together(a: Tally, b: Tally) -> Tally:
-    return Tally(
-        a.iterations + int(b.iterations),
-        max(a.worst, float(b.worst)),
-        a.renewals + int(b.renewals),
-        a.halvings + int(b.halvings),
-    )
