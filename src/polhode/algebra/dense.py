@@ -52,6 +52,8 @@ def matmul(A: Any, B: Any) -> Any:
     """A B, six columns of A at a time. XLA hands `A @ B` of this size to a library, and a loop that
     calls a library is not turned into one native function."""
     n = A.shape[1]
+    if not n:
+        return jnp.zeros((A.shape[0], B.shape[1]))
     size = -(-n // _PANEL) * _PANEL
     if size > n:
         A, B = jnp.pad(A, ((0, 0), (0, size - n))), jnp.pad(B, ((0, size - n), (0, 0)))

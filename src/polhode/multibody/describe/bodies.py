@@ -26,7 +26,7 @@ class Body:
     Leading axes on any of these numbers are a batch of systems, see `System`.
 
     A line of mass, one of whose moments is zero and the others equal, turns about itself with nothing to resist: it is
-    given 1e-9 of the others there, so that this spin, which moves no mass, has a value."""
+    given 1e-7 of the others there, so that this spin, which moves no mass, has a value."""
 
     name: str
     mass: float
@@ -80,16 +80,19 @@ _THICKNESS = 1e-7  # of a line of mass: its moment about itself, of the others
 
 
 def _with_thickness(inertia: Any) -> Any:
-    """The moments of a line of mass, with one about itself; anything else as it is."""
+    """The moments of a line of mass, with one about itself; anything else as it is. So for each member of a batch."""
     try:
         given = np.asarray(inertia, dtype=float)
     except (TypeError, ValueError):  # for `RigidBody` to say
         return inertia
-    if given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
+    if given.shape[-1:] != (3,) or not np.isfinite(given).all():
         return inertia
+    if given.ndim > (2 if given.shape[-2:] == (3, 3) else 1):
+        return np.array([_with_thickness(member) for member in given]).reshape(given.shape)
     tensor = np.diag(given) if given.ndim == 1 else given
     moments, axes = np.linalg.eigh(tensor)
     thin = abs(moments[0]) <= 1e-14 * moments[2] and moments[2] - moments[1] <= 1e-9 * moments[2] and moments[2] > 0
     if not thin or not np.allclose(tensor, tensor.T, rtol=0.0, atol=1e-12 * moments[2]):
         return inertia
-    return tensor + _THICKNESS * moments[2] * np.outer(axes[:, 0], axes[:, 0])
+    thickened = tensor + _THICKNESS * moments[2] * np.outer(axes[:, 0], axes[:, 0])
+    return np.diag(thickened) if given.ndim == 1 else thickened

@@ -3,9 +3,8 @@
 A joint is a choice among three kinds of rows. With anchors s and triads (x, y, z) fixed in
 either body, and d the vector from the anchor on a to the anchor on b, they are
 closure d = 0, sliding d · x_a = 0, and perpendicularity x_a · z_b = 0. The rows of closure, and so
-its force, are on the axes of space. In a part of the system that floats, joined to nothing fixed,
-they are on the triad of the joint, which turns with a: `triad_a`, in the axes of a. It begins as the axes of space, or
-has the axis of the joint as its z.
+its force, are on the axes of space. The triads, `triad_a` in the axes of a, begin as the axes of space, or
+have the axis of the joint as their z.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from polhode._programs import is_from
-from polhode.algebra.arrays import cross, dot, over_positive3, product, turn
+from polhode.algebra.arrays import cross, dot, over_positive3, product, turn, turn_back
 from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.constraints import Constraint, Holonomic
 from polhode.multibody.describe.views import View, frame_of
@@ -141,17 +141,17 @@ class Parts:
 
     def within(self, system: Gathered, q: Any, p: Any, turns: Any) -> Any:
         """Of momenta p (N, 6) in space axes, in each part afloat what is left when it is seen from its own motion as
-        one rigid body: a change along it alters neither momentum of the part. `turns` (N,) says how much a body
-        turns in this."""
-        keeps = 1.0 - jnp.any(jnp.asarray(self.afloat) > 0, axis=0)
-        turns = jnp.maximum(turns, keeps)[:, None]  # what does not float stays as it is
-        p = jnp.concatenate([p[:, :3], turns * p[:, 3:]], axis=-1)
+        one rigid body: a change along it alters neither momentum of the part. `turns` (N, 3, 3), a function of its
+        inertia, says how much a body turns in this, in its own axes."""
         F, (r, R), m = self.afloat, q, jnp.asarray(system.masses)[:, None]
+        keeps = 1.0 - jnp.any(jnp.asarray(F) > 0, axis=0)[:, None, None]  # what does not float stays as it is
+        turns = product(R, turns * (1.0 - keeps) + jnp.eye(3) * keeps)
+        p = jnp.concatenate([p[:, :3], turn(turns, turn_back(R, p[:, 3:]))], axis=-1)
         mass = F @ m
         d = r - F.T @ ((F @ (m * r)) / mass)
         V = (F @ p[:, :3]) / mass
         L = F @ (cross(d, p[:, :3]) + p[:, 3:])
-        J = turns[..., None] * product(product(R, jnp.asarray(system.inertias)), jnp.swapaxes(R, -1, -2))
+        J = product(product(turns, jnp.asarray(system.inertias)), jnp.swapaxes(R, -1, -2))
         of_points = m[..., None] * (dot(d, d)[:, None, None] * jnp.eye(3) - d[:, :, None] * d[:, None, :])
         whole = jnp.einsum("mb,bij->mij", F, J + of_points)
         # Points on a line have no inertia about it, and no momentum.

@@ -2,7 +2,7 @@
 
 Unknowns: the mean velocity w that carries the bodies, r⁺ = r + h w and R⁺ = R exp(h w); the
 step impulse Λ of every row; and Γ of the holonomic ones, by which w differs from the mean of
-the end velocities, ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ with A half-way. Equations, with 𝒜 = diag(1, R):
+the end velocities, ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ with A half-way, and M with thicker rods. Equations, with 𝒜 = diag(1, R):
 
     𝒜⁺Mϑ⁺ - 𝒜Mϑ = ĀᵀΛ - h ∂(Γ·Aϑ̄)/∂q + h f̄         (44), summed by parts
     ψ⁺ = 0 on every row                               (45), at the end of the step
@@ -31,7 +31,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from polhode.algebra.arrays import cross, dot, turn, turn_back
+from polhode.algebra.arrays import cross, dot, inverse3, turn, turn_back
 from polhode.algebra.scalars import stumpff
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows import assembly
@@ -51,7 +51,7 @@ from polhode.multibody.rows.momenta import (
 from polhode.multibody.step.idle_rows import IdleRows
 from polhode.multibody.step.newton_matrix import NewtonMatrix
 from polhode.multibody.step.scaled_equations import Scaled
-from polhode.multibody.step.slender import slenderness, spin_kept
+from polhode.multibody.step.slender import slenderness, spin_kept, thickened
 from polhode.multibody.system import System
 
 
@@ -78,7 +78,10 @@ class Equations(NewtonMatrix, IdleRows):
         self.along_path, self.half_way = closes & ~floats, closes & floats
         self.f_body = assembly.forces(system, self.q, self.u, t, self.outer)
         self.f = in_space(self.q[1], self.f_body)
-        self.slender = float(conserving) * slenderness(jnp.asarray(system.inertias))
+        J = jnp.asarray(system.inertias)
+        self.slender = float(conserving) * slenderness(J)
+        self.thick = thickened(self.slender, J)
+        self.per_thick = self.per_mass[0], inverse3(self.thick)
         self.p = in_space(self.q[1], momentum(system, self.u))
 
     def rows(self, q: Any, t: Any) -> Any:
@@ -119,24 +122,30 @@ class Equations(NewtonMatrix, IdleRows):
         )
         Pi, Omega = momentum(s, self.u)[:, 3:], self.u[:, 3:]
         push = push + jnp.concatenate([jnp.zeros_like(Pi), h * cross(Pi, Omega)], axis=-1)
-        w = self.u + 0.5 * over_mass(self.per_mass, push)
+        w = self.u + 0.5 * over_mass(self.per_thick, push)  # what is off in `push` would spin a thin rod
         return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u, self.nothing_idle()
 
-    def closing_pull(self, A: Any, Gam: Any, w: Any) -> Any:
-        """AᵀΓ, (N, 6), of A half-way; its torques over sin(θ/2)/(θ/2), θ the angle that w turns a body by.
+    def closing_pull(self, A_mid: Any, A_end: Any, Gam: Any, w: Any) -> Any:
+        """AᵀΓ, (N, 6), of A half-way; its torques over sin(θ/2)/(θ/2), θ the angle that w turns a body by. Along
+        slender axes, of A at the ends, where joints are closed.
 
         Half-way axes turn by θ/2 to either end, and the balance of momentum holds h w × (torque of Γ) times this
         sine. The slope of Γ holds the same without it, and the two must cancel: a torque with no component along the
         axis of a rod then leaves the momentum along it alone."""
         if not self.both:
             return jnp.zeros_like(w)
-        pull = self.pull(A, self._among(Gam))
+        Gam = self._among(Gam)
+        pull, closed = self.pull(A_mid, Gam), 0.5 * (self.pull(self.A, Gam) + self.pull(A_end, Gam))
+        torque = pull[:, 3:] + turn(self.slender, (closed - pull)[:, 3:])
+        return jnp.concatenate([pull[:, :3], torque / self._sine(w)], axis=-1)
+
+    def _sine(self, w: Any) -> Any:
         half = 0.5 * self.h * w[:, 3:]
-        return jnp.concatenate([pull[:, :3], pull[:, 3:] / stumpff(1, dot(half, half))[:, None]], axis=-1)
+        return stumpff(1, dot(half, half))[:, None]
 
     def end_velocity(self, w: Any, pull: Any) -> Any:
         """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
-        return 2.0 * (w - over_mass(self.per_mass, pull)) - self.u
+        return 2.0 * (w - over_mass(self.per_thick, pull)) - self.u
 
     def _among(self, Gam: Any) -> Any:
         """Γ among all rows, 0 on those that are not holonomic. By gathering: a scatter cannot be part of a native
@@ -154,7 +163,7 @@ class Equations(NewtonMatrix, IdleRows):
         mid, end = (r[0], R[0]), (r[1], R[1])
         # Rows half-way and at the end by the same code, once.
         A_mid, A_end = self.apart(jax.vmap(lambda r, R, t: self.rows((r, R), t))(r, R, t + h * jnp.array([0.5, 1.0])))
-        pull = self.closing_pull(A_mid, Gam, w)
+        pull = self.closing_pull(A_mid, A_end, Gam, w)
         ends, path = 0.5 * Lam, 0.0 * Lam  # the parts of Λ that go with A at each end and half-way
         if self.conserving:
             ends = jnp.where(self.along_path, Lam / 6.0, jnp.where(self.half_way, 0.0, ends))
@@ -170,12 +179,13 @@ class Equations(NewtonMatrix, IdleRows):
             f = (self.f + 4.0 * in_space(mid[1], f_mid) + f_end) / 6.0
             within = h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
             along = self.pull(A_mid, path) + within
-            of_body = self.pull(self.A, ends) + along + at_end + h * (self.f_body + 4.0 * f_mid + f_end_body) / 6.0
+            rows_of_body = self.pull(self.A, 0.5 * Lam) + self.pull(A_end, 0.5 * Lam)
+            of_body = rows_of_body + within + h * (self.f_body + 4.0 * f_mid + f_end_body) / 6.0
             turned = turn_back(mid[1], (impulse + h * f)[:, 3:]) + along[:, 3:]
             a, Jd = 0.5 * h * w[:, 3:], turn(s.inertias, (u_end - self.u)[:, 3:])
             along = along - as_torques(spin_kept(self.slender, a, Jd, turned, of_body[:, 3:]))
             if self.both:
-                along = along - h * self._slope(mid, mean, Gam)
+                along = along - h * self._slope(mid, mean, Gam, cross(w[:, 3:], pull[:, 3:] * self._sine(w)))
             impulse = impulse + in_space(mid[1], along)
             if len(self.parts.afloat):
                 net = self.net(impulse - in_space(mid[1], within), w, pull, mid)
@@ -193,11 +203,13 @@ class Equations(NewtonMatrix, IdleRows):
         balance = in_space(jnp.swapaxes(mid[1], -1, -2), balance)
         return balance, psi, phi / h, u - u_end, jax.tree.map(jnp.subtract, idle, tuple(found))
 
-    def _slope(self, mid: Any, mean: Any, Gam: Any) -> Any:
-        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes."""
+    def _slope(self, mid: Any, mean: Any, Gam: Any, turned: Any) -> Any:
+        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes; along slender axes what Γ turns of the momentum, `turned`, which it
+        is to take back, and does to leading order."""
         s, t = self.system, self.t + 0.5 * self.h
         Gam = self._among(Gam)
-        return by_body(s, [g.rate_slope(mid, mean, t, Gam[g.rows[:, : g.holonomic]]) for g in s.groups])
+        slope = by_body(s, [g.rate_slope(mid, mean, t, Gam[g.rows[:, : g.holonomic]]) for g in s.groups])
+        return slope + as_torques(turn(self.slender, turned - slope[:, 3:]))
 
     def scaled(self) -> Scaled:
         """The same in units of kinetic energy."""

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from polhode.algebra.arrays import product, skew
+from polhode.algebra.arrays import product, skew, turn
 from polhode.algebra.dense import inverse, matmul
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.gathering import by_bodies, by_row_and_body
@@ -19,6 +19,7 @@ from polhode.multibody.step.slender import half_way
 
 _PROXIMAL = 1e-3  # of the diagonal, added to it where rows follow from others
 _REFINED = 2
+_ASIDE = 1e-4
 
 
 class NewtonMatrix(Convergence):
@@ -29,6 +30,8 @@ class NewtonMatrix(Convergence):
     kappa: Any
     A_space: Any  # rows at the start, in space axes
     slender: Any
+    thick: Any
+    per_thick: tuple[Any, Any]
     rows: Callable[[Any, Any], Any]
 
     def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
@@ -70,21 +73,22 @@ class NewtonMatrix(Convergence):
             D_q = h * carried_by(carry, rate.reshape(k, n), N)
         D_phi = carried_by(carry, A_end.reshape(k, n)[self.hol], N)
         K_u = diagonal(masses(s)) - 0.5 * h * by_u
-        K = inverse(balanced(K_u, K_u) + 0.5 * K_q)
         D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
             D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
+        E = self._held(A_force).T
+        K = inverse(balanced(K_u, K_u) + 0.5 * K_q + matmul(E, D))
         KA = matmul(K, A_force.T)
         over_S = self._over(matmul(D, KA))
 
         def inner(a: Any, b: Any) -> tuple[Any, Any]:
-            """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a, Dδϑ⁺ = b."""
-            Ka = K @ a
+            """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a + Eb, Dδϑ⁺ = b."""
+            Ka = K @ (a + E @ b)
             dLam = over_S(b - D @ Ka)
             return Ka + KA @ dLam, dLam
 
         if self.both:
-            MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
+            MA = over_mass(self.per_thick, A[self.hol]).reshape(-1, n).T
             over_S_phi = self._over(matmul(D_phi, MA))
 
         def solve(residual: Any) -> Any:
@@ -101,6 +105,15 @@ class NewtonMatrix(Convergence):
             return (0.5 * du + shift).reshape(N, 6), dLam, dGam, off + du.reshape(N, 6), idle
 
         return solve
+
+    def _held(self, A: Any) -> Any:
+        """(k, 6N): so many times each row is added to the balance of momentum, which then has something to stand on
+        along a slender axis that rows hold. Its solution is the same."""
+        turns = A.reshape(-1, self.system.size, 6)[..., 3:]
+        along = turn(self.slender, turns)
+        size = jnp.sum(along * along + _ASIDE * turns * turns, axis=(-1, -2)) + 1e-300
+        torques = turn(self.thick, along) / size[:, None, None]
+        return jnp.pad(torques, ((0, 0), (0, 0), (3, 0))).reshape(A.shape)
 
     def _over(self, S: Any) -> Callable[[Any], Any]:
         """S⁻¹ as a function. Where rows follow from others, S is singular: then by proximal iteration (Carpentier,

@@ -16,11 +16,11 @@ _SIDE_BY_SIDE = 256  # columns of the Jacobian
 
 
 class Roots:
-    """M^(1/2) of a system, as √m and Cholesky's root of J."""
+    """M^(1/2) of a system, as √m and Cholesky's root of J, of thin rods as if they were thick."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, thick: Any) -> None:
         self.m = jnp.sqrt(jnp.asarray(system.masses))[:, None]
-        self.J = root3(jnp.asarray(system.inertias))
+        self.J = root3(thick)
         self.over_J = inverse3(self.J)
 
     def under(self, p: Any) -> Any:
@@ -41,7 +41,7 @@ class Scaled:
     def __init__(self, equations: Any) -> None:
         s = equations.system
         self.equations, self.size, self.rows = equations, s.size, s.rows
-        self.roots = Roots(s)
+        self.roots = Roots(s, equations.thick)
         length = self.lengths()
         self.per_row = 1.0 / jnp.where(length > 0.0, length, 1.0)
         self.per_closing = self.per_row[equations.hol] if equations.both else jnp.zeros(0)

@@ -5,7 +5,8 @@ the angular velocities of both ends, a step balances C Jd + S Js by the impulse 
 component along an axis e must leave the momentum along e alone. That it does if T = C τ with τ·e = 0; as a mean along
 the path, T turns a spin w·e that is there into more or less of it, by a part h²/6 of the work of the torques over the
 moment about e: nothing for a round body, everything for a rod. So the balance along e is taken with cos|a| (Jd - τ)
-in place of C Jd - T, where τ is the same mean, taken in the axes of the body; both do the same work.
+in place of C Jd - T, where τ is the same mean, taken in the axes of the body; both do the same work. Rows are then
+means of the ends, where joints are closed: half-way they gape, and those of a hinge along e pull about e by as much.
 """
 
 from __future__ import annotations
@@ -17,14 +18,29 @@ import jax.numpy as jnp
 from polhode.algebra.arrays import dot, product, turn
 from polhode.algebra.scalars import stumpff
 
+_ROUND, _THIN = 0.5, 0.75
+
+
+def _smooth(x: Any) -> Any:
+    return x * x * (3.0 - 2.0 * x)
+
 
 def slenderness(J: Any) -> Any:
-    """(N, 3, 3): 1 along the axis of a line of mass and 0 across it, nearly nothing for a round or a flat body: the
-    sixteenth power of 1 - 2J/(trace of J), whose eigenvalues are 0 to 1."""
+    """(N, 3, 3): 1 along the axis of a slender body and 0 across it, nothing for a round or a flat one. 1 - 2J/(trace
+    of J) has eigenvalues of sum 1, those of a line of mass are 1 and 0; the sum of their squares, 1/3 for a sphere and
+    1/2 for a disk, tells which is slender."""
     X = jnp.eye(3) - 2.0 * J / jnp.trace(J, axis1=-2, axis2=-1)[:, None, None]
-    for _ in range(4):
-        X = product(X, X)
-    return X
+    size = jnp.sum(X * X, axis=(-1, -2))
+    for _ in range(4):  # to 0 and 1, by what leaves both alone
+        square = product(X, X)
+        X = 3.0 * square - 2.0 * product(square, X)
+    return _smooth(jnp.clip((size - _ROUND) / (_THIN - _ROUND), 0.0, 1.0))[:, None, None] * X
+
+
+def thickened(slender: Any, J: Any) -> Any:
+    """J with a moment about slender axes as large as those across them: the measure of what differs there from a
+    motion and is no momentum, so that it stays small however thin a body is."""
+    return J + 0.5 * jnp.trace(J, axis1=-2, axis2=-1)[:, None, None] * slender
 
 
 def half_way(slender: Any, Q: Any, X: Any, Y: Any) -> Any:

@@ -85,8 +85,8 @@ class SparseEquations(Equations):
         h, t = self.h, self.t
         w, Lam, Gam = x[:3]
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
-        u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), Gam, w))
         A_end = self.rows(end, t + h)
+        u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), A_end, Gam, w))
         back = jnp.swapaxes(mid[1], -1, -2)
         Q, from_start = product(back, end[1]), self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
         A, A_force = jax.tree.map(halfway, (self.A, from_start), (A_end, A_end))
@@ -110,8 +110,9 @@ class SparseEquations(Equations):
         # Momentum is balanced half-way, as in `newton_matrix`.
         body = skew(self.pull(A_end, Lam)[:, 3:])
         J.add(self._balanced(np.arange(s.size), Q, M, M), at.u[by_six], at.u[of_six])
-        J.add(M, at.w[by_six], at.w[of_six])
-        J.add(-0.5 * M, at.w[by_six], at.u[of_six])
+        thick = masses(s, self.thick)
+        J.add(thick, at.w[by_six], at.w[of_six])
+        J.add(-0.5 * thick, at.w[by_six], at.u[of_six])
         turning = self._balanced(np.arange(s.size), Q, gyro, jnp.pad(-0.5 * body, ((0, 0), (3, 0), (3, 0))))
         J.add(h * _carried_by(carry[:, None], turning), at.u[by_six], at.w[of_six])
         slopes = self._row_slope_blocks(end, u_end, Lam)
