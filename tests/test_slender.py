@@ -163,10 +163,10 @@ def test_a_spinning_rod_from_rest_has_the_order_of_a_composition() -> None:
 
 
 def test_round_and_flat_bodies_are_not_slender() -> None:
-    moments = np.array([[0.1, 0.1, 0.1], [1.0, 1.0, 2.0], [0.1, 0.2, 0.25], [1.0, 0.01, 1.0]])
+    moments = np.array([[0.1, 0.1, 0.1], [1.0, 1.0, 2.0], [0.1, 0.2, 0.25], [1.0, 0.2, 1.0], [1.0, 0.01, 1.0]])
     found = np.asarray(slenderness(moments[:, :, None] * np.eye(3)))
-    assert np.abs(found[:3]).max() < 1e-15
-    assert found[3] == pytest.approx(np.diag([0.0, 1.0, 0.0]), abs=1e-6)
+    assert np.abs(found[:4]).max() < 1e-15
+    assert found[4] == pytest.approx(np.diag([0.0, 1.0, 0.0]), abs=1e-6)
 
 
 def test_a_torque_fixed_in_space_is_the_rate_of_angular_momentum() -> None:

@@ -25,7 +25,7 @@ from polhode.model.pytree import Static, tree
 from polhode.model.quantity import Quantity
 from polhode.multibody.acted import acted
 from polhode.multibody.describe.applied import Applied
-from polhode.multibody.describe.bodies import Body
+from polhode.multibody.describe.bodies import Body, some_slender
 from polhode.multibody.describe.constraints import Constraint
 from polhode.multibody.describe.state import State
 from polhode.multibody.describe.views import View, frame_of
@@ -66,8 +66,8 @@ class System:
     others (relative, in the metric of kinetic energy), as those of a loop whose axes are not quite parallel, are
     taken to follow from them, and may disagree by as much (of a length, or rad).
 
-    Leading axes on masses, inertias, starts, anchors, axes, radii, stiffnesses or gravity are a batch of systems for
-    `simulate`; for anything else there is `ph.batch`."""
+    Leading axes on masses, inertias, starts, anchors, axes, radii, stiffnesses, gravity are a batch of systems for
+    `simulate`; else there is `ph.batch`."""
 
     kind: ClassVar[str] = "system"
 
@@ -88,6 +88,7 @@ class System:
     ground: Static[Plane | None]  # for pictures
     up: Static[str]
     tolerance: Static[float]
+    slender: Static[bool]  # whether there are slender bodies, which a step takes care of
 
     def __new__(cls, *bodies: Any, **given: Any) -> Any:
         return several(cls, *bodies, **given) or object.__new__(cls)
@@ -120,7 +121,7 @@ class System:
         values = {
             "names": tuple(named),
             "masses": np.array([body.mass for body in bodies], dtype=float),
-            "inertias": np.array([body.tensor for body in bodies]),
+            "inertias": (inertias := np.array([body.tensor for body in bodies])),
             "forces": applied,
             "within": within,
             "groups": groups,
@@ -135,6 +136,7 @@ class System:
             "up": up,
             "tolerance": tolerance_of(tolerance),
             "shapes": tuple(body.shape for body in bodies),
+            "slender": some_slender(inertias),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -151,6 +153,7 @@ class System:
             for name in ("observables", "traces")
         }
         bare = self.replaced(
+            inertias=self.inertias,
             shapes=(),
             observable_units=(),
             ground=None,
@@ -166,10 +169,12 @@ class System:
     def replaced(self, **changes: Any) -> System:
         """With other values of these fields, unchecked: for derivatives, `system.replaced(masses=masses)`."""
         made = copy(self)
-        for name, value in changes.items():
+        if "inertias" in changes:
+            changes["slender"] = some_slender(changes["inertias"])
+        for name in changes:
             if name not in (known := [f.name for f in fields(self)]):
                 raise InputError(f"a system has no field {name!r}; it has {', '.join(known)}")
-            object.__setattr__(made, name, value)
+        made.__dict__.update(changes)
         return made
 
     @property
@@ -177,13 +182,8 @@ class System:
         """As they were given, for pictures and for other codes; derivatives by their numbers are in `groups`."""
         return self._constraints  # type: ignore[attr-defined]
 
-    @property
-    def size(self) -> int:
-        return len(self.names)
-
-    @property
-    def rows(self) -> int:
-        return len(self.row_names)
+    size = property(lambda self: len(self.names))
+    rows = property(lambda self: len(self.row_names))
 
     @property
     def holonomic_rows(self) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import numpy as np
 
 from polhode.algebra import Quaternion
@@ -74,6 +75,20 @@ class Body:
     def rotation(self) -> np.ndarray:
         """Body to space at the start, 3x3."""
         return np.asarray(Quaternion.of(self.quaternion).matrix().array)
+
+
+# The sum of the squares of the eigenvalues of 1 - 2J/(trace of J): 1/3 for a sphere, 1/2 for a disk, and this for a rod
+# whose moment about itself is a tenth of the others.
+ROUND = 0.83
+
+
+def some_slender(inertias: Any) -> bool:
+    """Whether any of these bodies, (N, 3, 3), is slender; where it is not known, it may be so."""
+    if isinstance(inertias, jax.core.Tracer):
+        return True
+    J = np.asarray(inertias)
+    X = np.eye(3) - 2.0 * J / np.trace(J, axis1=-2, axis2=-1)[..., None, None]
+    return bool((np.sum(X * X, axis=(-1, -2)) > ROUND + 1e-12).any())
 
 
 _THICKNESS = 1e-7  # of a line of mass: its moment about itself, of the others

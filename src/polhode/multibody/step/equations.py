@@ -51,7 +51,7 @@ from polhode.multibody.rows.momenta import (
 from polhode.multibody.step.idle_rows import IdleRows
 from polhode.multibody.step.newton_matrix import NewtonMatrix
 from polhode.multibody.step.scaled_equations import Scaled
-from polhode.multibody.step.slender import slenderness, spin_kept, thickened
+from polhode.multibody.step.slender import along, slenderness, spin_kept, thickened
 from polhode.multibody.system import System
 
 
@@ -79,7 +79,7 @@ class Equations(NewtonMatrix, IdleRows):
         self.f_body = assembly.forces(system, self.q, self.u, t, self.outer)
         self.f = in_space(self.q[1], self.f_body)
         J = jnp.asarray(system.inertias)
-        self.slender = float(conserving) * slenderness(J)
+        self.slender = slenderness(J) if conserving and system.slender else None
         self.thick = thickened(self.slender, J)
         self.per_thick = self.per_mass[0], inverse3(self.thick)
         self.p = in_space(self.q[1], momentum(system, self.u))
@@ -135,9 +135,11 @@ class Equations(NewtonMatrix, IdleRows):
         if not self.both:
             return jnp.zeros_like(w)
         Gam = self._among(Gam)
-        pull, closed = self.pull(A_mid, Gam), 0.5 * (self.pull(self.A, Gam) + self.pull(A_end, Gam))
-        torque = pull[:, 3:] + turn(self.slender, (closed - pull)[:, 3:])
-        return jnp.concatenate([pull[:, :3], torque / self._sine(w)], axis=-1)
+        pull = self.pull(A_mid, Gam)
+        if self.slender is not None:
+            closed = 0.5 * (self.pull(self.A, Gam) + self.pull(A_end, Gam))
+            pull = pull + as_torques(along(self.slender, (closed - pull)[:, 3:]))
+        return jnp.concatenate([pull[:, :3], pull[:, 3:] / self._sine(w)], axis=-1)
 
     def _sine(self, w: Any) -> Any:
         half = 0.5 * self.h * w[:, 3:]
@@ -178,15 +180,16 @@ class Equations(NewtonMatrix, IdleRows):
             f_mid = assembly.forces(s, mid, mean, t + 0.5 * h, self.outer)
             f = (self.f + 4.0 * in_space(mid[1], f_mid) + f_end) / 6.0
             within = h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
-            along = self.pull(A_mid, path) + within
-            rows_of_body = self.pull(self.A, 0.5 * Lam) + self.pull(A_end, 0.5 * Lam)
-            of_body = rows_of_body + within + h * (self.f_body + 4.0 * f_mid + f_end_body) / 6.0
-            turned = turn_back(mid[1], (impulse + h * f)[:, 3:]) + along[:, 3:]
-            a, Jd = 0.5 * h * w[:, 3:], turn(s.inertias, (u_end - self.u)[:, 3:])
-            along = along - as_torques(spin_kept(self.slender, a, Jd, turned, of_body[:, 3:]))
+            at_mid = self.pull(A_mid, path) + within
+            if self.slender is not None:
+                rows_of_body = self.pull(self.A, 0.5 * Lam) + self.pull(A_end, 0.5 * Lam)
+                of_body = rows_of_body + within + h * (self.f_body + 4.0 * f_mid + f_end_body) / 6.0
+                turned = turn_back(mid[1], (impulse + h * f)[:, 3:]) + at_mid[:, 3:]
+                a, Jd = 0.5 * h * w[:, 3:], turn(s.inertias, (u_end - self.u)[:, 3:])
+                at_mid = at_mid - as_torques(spin_kept(self.slender, a, Jd, turned, of_body[:, 3:]))
             if self.both:
-                along = along - h * self._slope(mid, mean, Gam, cross(w[:, 3:], pull[:, 3:] * self._sine(w)))
-            impulse = impulse + in_space(mid[1], along)
+                at_mid = at_mid - h * self._slope(mid, mean, Gam, cross(w[:, 3:], pull[:, 3:] * self._sine(w)))
+            impulse = impulse + in_space(mid[1], at_mid)
             if len(self.parts.afloat):
                 net = self.net(impulse - in_space(mid[1], within), w, pull, mid)
                 impulse = impulse - (net if share is None else lax.stop_gradient(net))
@@ -209,7 +212,7 @@ class Equations(NewtonMatrix, IdleRows):
         s, t = self.system, self.t + 0.5 * self.h
         Gam = self._among(Gam)
         slope = by_body(s, [g.rate_slope(mid, mean, t, Gam[g.rows[:, : g.holonomic]]) for g in s.groups])
-        return slope + as_torques(turn(self.slender, turned - slope[:, 3:]))
+        return slope + as_torques(along(self.slender, turned - slope[:, 3:]))
 
     def scaled(self) -> Scaled:
         """The same in units of kinetic energy."""

@@ -8,10 +8,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from polhode.algebra.arrays import cross, dot, turn
+from polhode.algebra.arrays import cross, dot
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.floating import Parts
 from polhode.multibody.rows.momenta import as_torques, in_space, momentum, over_mass
+from polhode.multibody.step.slender import along
 from polhode.multibody.system import System
 
 # What is about to stop has no direction of motion, and neither has a part afloat whose bodies hardly move within it.
@@ -57,7 +58,7 @@ class IdleRows:
         w, Lam = x[:2]
         # The spin of a slender body about itself is no part of what moves: nothing could give it back.
         p = momentum(self.system, w)
-        p = p - as_torques(turn(self.slender, p[:, 3:]))
+        p = p - as_torques(along(self.slender, p[:, 3:]))
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], p)
         if not len(bodies):
             return *self.nothing_idle(), p_space
@@ -75,7 +76,7 @@ class IdleRows:
             # A body that nothing turns is left alone.
             moved, turned = jnp.sum(gain[:, :3], axis=-1), jnp.sum(gain[:, 3:], axis=-1)
             turns = turned / (turned + _UNTURNED * moved + 1e-300)
-            free = jnp.eye(3) - self.slender
+            free = jnp.eye(3) if self.slender is None else jnp.eye(3) - self.slender
             p_space = self.parts.within(self.system, mid, p_space, turns[:, None, None] * free)
         kinetic = bodies @ jnp.sum(p_space * w_space, axis=-1)
         faded = kinetic / (kinetic**2 + (_SLOW * work) ** 2 + (_STIFF * whole) ** 2 + 1e-300)

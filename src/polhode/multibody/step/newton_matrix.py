@@ -76,14 +76,17 @@ class NewtonMatrix(Convergence):
         D = A_end.reshape(k, n) + 0.5 * D_q
         if not self.both and len(self.hol):
             D = D.at[self.hol].add(0.5 * h * self.kappa * D_phi)
-        E = self._held(A_force).T
-        K = inverse(balanced(K_u, K_u) + 0.5 * K_q + matmul(E, D))
+        held = 0.0
+        if self.slender is not None:
+            E = self._held(A_force).T
+            held = matmul(E, D)
+        K = inverse(balanced(K_u, K_u) + 0.5 * K_q + held)
         KA = matmul(K, A_force.T)
         over_S = self._over(matmul(D, KA))
 
         def inner(a: Any, b: Any) -> tuple[Any, Any]:
             """(δϑ⁺, δΛ) with K⁻¹δϑ⁺ - AᵀδΛ = a + Eb, Dδϑ⁺ = b."""
-            Ka = K @ (a + E @ b)
+            Ka = K @ (a if self.slender is None else a + E @ b)
             dLam = over_S(b - D @ Ka)
             return Ka + KA @ dLam, dLam
 

@@ -17,8 +17,9 @@ import jax.numpy as jnp
 
 from polhode.algebra.arrays import dot, product, turn
 from polhode.algebra.scalars import stumpff
+from polhode.multibody.describe.bodies import ROUND
 
-_ROUND, _THIN = 0.5, 0.75
+_THIN = 0.91  # a twentieth
 
 
 def _smooth(x: Any) -> Any:
@@ -27,29 +28,34 @@ def _smooth(x: Any) -> Any:
 
 def slenderness(J: Any) -> Any:
     """(N, 3, 3): 1 along the axis of a slender body and 0 across it, nothing for a round or a flat one. 1 - 2J/(trace
-    of J) has eigenvalues of sum 1, those of a line of mass are 1 and 0; the sum of their squares, 1/3 for a sphere and
-    1/2 for a disk, tells which is slender."""
+    of J) has eigenvalues of sum 1, those of a line of mass are 1 and 0; the sum of their squares tells which is
+    slender."""
     X = jnp.eye(3) - 2.0 * J / jnp.trace(J, axis1=-2, axis2=-1)[:, None, None]
     size = jnp.sum(X * X, axis=(-1, -2))
     for _ in range(4):  # to 0 and 1, by what leaves both alone
         square = product(X, X)
         X = 3.0 * square - 2.0 * product(square, X)
-    return _smooth(jnp.clip((size - _ROUND) / (_THIN - _ROUND), 0.0, 1.0))[:, None, None] * X
+    return _smooth(jnp.clip((size - ROUND) / (_THIN - ROUND), 0.0, 1.0))[:, None, None] * X
+
+
+def along(slender: Any, x: Any) -> Any:
+    """The part of x, (..., N, 3), along slender axes; None where no body is slender."""
+    return jnp.zeros_like(x) if slender is None else turn(slender, x)
 
 
 def thickened(slender: Any, J: Any) -> Any:
     """J with a moment about slender axes as large as those across them: the measure of what differs there from a
     motion and is no momentum, so that it stays small however thin a body is."""
-    return J + 0.5 * jnp.trace(J, axis1=-2, axis2=-1)[:, None, None] * slender
+    return J if slender is None else J + 0.5 * jnp.trace(J, axis1=-2, axis2=-1)[:, None, None] * slender
 
 
 def half_way(slender: Any, Q: Any, X: Any, Y: Any) -> Any:
     """X, whose last six are a wrench in the axes of the end, in those half-way, (..., N, 6); along slender axes Y."""
     moved, turned = X[..., :3], turn(Q, X[..., 3:])
-    return jnp.concatenate([moved, turned + turn(slender, Y[..., 3:] - turned)], axis=-1)
+    return jnp.concatenate([moved, turned + along(slender, Y[..., 3:] - turned)], axis=-1)
 
 
 def spin_kept(slender: Any, a: Any, Jd: Any, T: Any, tau: Any) -> Any:
     """What the impulse T is off along slender axes, (N, 3), all in the axes half-way."""
     q = dot(a, a)
-    return turn(slender, T - stumpff(0, q)[:, None] * tau - (stumpff(2, q) * dot(a, Jd))[:, None] * a)
+    return along(slender, T - stumpff(0, q)[:, None] * tau - (stumpff(2, q) * dot(a, Jd))[:, None] * a)

@@ -124,7 +124,7 @@ class SparseEquations(Equations):
             u_pair, w_pair = _with_ground(at.u)[pair], _with_ground(at.w)[pair]
             by_pair = _carried_by(carry[pair][:, None, None], self._balanced(pair, Q, wrench, wrench))
             J.add(-0.5 * h * by_pair, u_pair[..., None, None], w_pair[:, None, None])
-            on_body = self.slender[on][:, None], Q[on][:, None]
+            on_body = (None if self.slender is None else self.slender[on][:, None]), Q[on][:, None]
             J.add(-half_way(*on_body, B_force, B), u, row)
             J.add(B_end, row, u)
             J.add(h * _carried_by(turn, rate), row, w)
@@ -155,7 +155,8 @@ class SparseEquations(Equations):
         """Slopes of momenta of these bodies, (..., on, 6, *by), from the axes of the end to those half-way."""
         at = on.ndim
         by = slopes.ndim - at - 1
-        matrices = (X[on].reshape(*on.shape, *[1] * by, 3, 3) for X in (self.slender, Q))
+        shape = (*on.shape, *[1] * by, 3, 3)
+        matrices = (None if X is None else X[on].reshape(shape) for X in (self.slender, Q))
         parts = (jnp.moveaxis(x, at, -1) for x in (slopes, of_body))
         return jnp.moveaxis(half_way(*matrices, *parts), -1, at)
 
