@@ -420,3 +420,68 @@ def test_an_action_may_not_break_a_joint() -> None:
 def test_what_is_shown_is_shown_to_a_function() -> None:
     with pytest.raises(InputError, match="on_sample is a function"):
         free(on_sample=5)
+
+
+# --- samples around a change -----------------------------------------------------------------
+
+
+def turned_on(at: float, body: Any = BODY) -> ph.Event:
+    """A torque, from some time on: another system."""
+    return ph.Event(lambda t: t - at, action=lambda t, x: ph.Rotation(body, ph.Torque((1.0, 0.0, 0.0))))
+
+
+def driven(**how: Any) -> ph.Run:
+    return ph.simulate(BODY, None, START, method="imidm", **how)
+
+
+def test_samples_asked_for_are_there_where_the_system_changes() -> None:
+    times = [0.1, 0.155, 0.2, 0.305, 0.4, 0.5]
+    run = driven(step=0.01, times=times, events=turned_on(0.312))
+    assert run.t.tolist() == pytest.approx(times)
+    kept = ph.Event(lambda t: t - 0.312, action=lambda t, x: x)
+    assert run.t.tolist() == driven(step=0.01, times=times, events=kept).t.tolist()
+    often = driven(step=0.01, until=0.5, every_seconds=0.0173, events=turned_on(0.3128))
+    assert often.t.tolist() == pytest.approx((0.0173 * np.arange(29)).tolist())
+    begun = driven(step=0.01, until=0.1)  # saved at every step, and gone on at times
+    further = ph.simulate(begun, times=times[1:], events=turned_on(0.312))
+    assert further.t.tolist() == pytest.approx([*begun.t, *times[1:]])
+
+
+@pytest.mark.parametrize(
+    ("how", "t"),
+    [
+        ({"times": [0.4, 0.5]}, [0.4, 0.5]),
+        ({"times": [0.25, 0.5]}, [0.25, 0.5]),
+        ({"times": [0.1, 0.25]}, [0.1, 0.25]),
+        ({"until": 0.25}, [0.0, 0.125, 0.25]),
+        ({"until": 0.25, "every": 3}, [0.0, 0.25]),
+        ({"until": 0.5, "every": 3}, [0.0, 0.375, 0.5]),
+    ],
+    ids=str,
+)
+def test_no_sample_is_there_twice_or_unasked_where_the_system_changes(how: Any, t: list[float]) -> None:
+    events = turned_on(0.25)
+    run = driven(**{"step": 0.125, "events": events, **how})
+    assert run.t.tolist() == pytest.approx(t)
+    further = ph.simulate(run, until=1.0, every=how.get("every"), events=events)
+    assert (np.diff(further.t) > 0).all()
+    whole = driven(step=0.125, until=1.0, every=how.get("every"), events=events)
+    assert further.attitude[-1].tobytes() == whole.attitude[-1].tobytes()
+    if "times" not in how:
+        assert further.t.tolist() == whole.t.tolist()
+        assert further.energy.tobytes() == whole.energy.tobytes()
+
+
+def test_a_change_of_a_system_at_the_end_and_between_samples() -> None:
+    system = bob()
+    released = ph.Event(low, action=lambda t, x: system.released("hinge"))
+    whole = ph.simulate(system, step=0.01, until=1.0, every=10, events=released)
+    at = whole.events[0].t
+    times = [0.05, round(at, 2) - 0.0131, at - 0.001, at + 0.001, 1.0]
+    run = ph.simulate(system, step=0.01, times=times, events=released)
+    assert run.t.tolist() == pytest.approx(times)
+    half = ph.simulate(system, step=0.01, until=0.01 * np.ceil(at / 0.01), every=10, events=released)
+    further = ph.simulate(half, until=1.0, events=released)
+    assert further.t.tolist() == whole.t.tolist()
+    assert further.positions.tobytes() == whole.positions.tobytes()
+    assert further.multipliers.tobytes() == whole.multipliers.tobytes()

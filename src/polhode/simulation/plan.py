@@ -32,6 +32,11 @@ class Plan:
         return cls(h, total, whole("every", every, 1))
 
     @property
+    def apart(self) -> int:
+        """Steps between samples; 0 where they are at times of their own."""
+        return self.every if self.at is None else 0
+
+    @property
     def room(self) -> int:
         """Samples at most: the start, every so many, and the last."""
         return self.total // self.every + 2 if self.at is None else len(self.at) + 2
