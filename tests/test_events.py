@@ -78,6 +78,20 @@ def test_stopped_at_the_third_and_gone_on() -> None:
     assert len(further.events) == 3
 
 
+def test_going_on_counts_on() -> None:
+    """Events of one name are told apart by their order."""
+    events = [ph.Event(lambda t: jnp.sin(5 * t), stop=3), ph.Event(lambda t: jnp.sin(4 * t), stop=5)]
+    whole = free(events=events, until=5.0)
+    assert [(e.t, e.which) for e in whole.events if not e.which] == [(e.t, 0) for e in whole.events[::2]]
+    assert whole.t[-1] == pytest.approx(3 * np.pi / 5)
+    for at in (0.5, 1.0, 1.5):
+        further = ph.simulate(free(events=events, until=at), until=5.0, events=events)
+        assert further.t.tolist() == whole.t.tolist()
+        assert [e.t for e in further.events] == pytest.approx([e.t for e in whole.events], abs=1e-12)
+    further = ph.simulate(whole, until=5.0, events=events[0])
+    assert further.t[-1] == pytest.approx(6 * np.pi / 5)  # after that, the third from there
+
+
 def test_order_of_the_state_at_an_event_is_that_of_the_method() -> None:
     load = ph.Potential(lambda R: 2.0 * R[2, 2] + 0.3 * R[0, 1])
     fine = ph.simulate(BODY, load, START, step=1e-3, until=2.0, method="rkn6-dmv10", events=ph.Event(tip))

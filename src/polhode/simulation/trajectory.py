@@ -31,6 +31,7 @@ class Happened:
     t: float
     state: Any = field(repr=False)
     acted: bool = False  # whether it changed the motion
+    which: int = field(default=0, repr=False)  # of the events that have this name, in the order they were given in
 
 
 @dataclass(frozen=True)
