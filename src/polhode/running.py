@@ -89,7 +89,7 @@ def next_leg(run: Run, method: Any, step: Any) -> Leg:
         raise InputError(f"this run was made with steps of {run.step!r} s; it goes on with those, got {step!r}")
     if run.trajectory.end is None or run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
         raise InputError(
-            f"this run cannot go on from step {run.steps}, t = {run.t[-1]:g}: {run.trajectory.status.value}. Start "
+            f"this run cannot go on from step {run.steps}, t = {run.end_time:g}: {run.trajectory.status.value}. Start "
             "again with a smaller step or another method"
         )
     return Leg(run, run.trajectory.end, run.changes[-1][1] if run.changes else run.now)

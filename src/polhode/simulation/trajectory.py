@@ -68,6 +68,11 @@ class Trajectory:
             return None
         return int(self.steps[-1]), 0.0 if self.offsets is None else float(self.offsets[-1])
 
+    @property
+    def ended(self) -> tuple[int, float]:
+        """Where it ended: steps, and seconds after them. That of a part is its last sample."""
+        return (self.last or (0, 0.0)) if self.end is None else (self.end.done, self.end.offset)
+
     def going_on(self, every: int) -> Trajectory:
         """This one, with a sample after every so many steps, or (0) at times of its own, without one that was saved
         for being the last."""
