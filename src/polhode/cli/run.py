@@ -227,7 +227,7 @@ def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
     if "twist_rate" in run:
         turning = f"{np.abs(run['twist_rate']).max():.2e}"
         return drift(run, "nonholonomic_momentum", s["nonholonomic_momentum"]["drift"]), turning
-    vertical = run.drift(run["vertical_momentum"])
+    vertical = run.drift("vertical_momentum")
     whole = drift(run, "spatial_momentum", s["spatial_momentum"]["drift"])
     return whole, drift(run, "vertical_momentum", vertical)
 

@@ -153,7 +153,7 @@ class Family:
         return records
 
     def __repr__(self) -> str:
-        worst = max((run.drift(run["energy"]) for run in self.runs.flat), default=0.0)
+        worst = max((run.drift("energy") for run in self.runs.flat), default=0.0)
         lost = [f"\n  member {list(at)}: {why}" for at, why in list(self.reasons.items())[:5]]
         more = f"\n  and {len(self.reasons) - 5} more" if len(self.reasons) > 5 else ""
         by = ", ".join(self.coordinates)

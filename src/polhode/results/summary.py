@@ -20,12 +20,12 @@ def summary(run: Any) -> dict[str, Any]:
         "energy": {
             "start": np.asarray(run["energy"][0]).tolist(),
             "end": np.asarray(run["energy"][-1]).tolist(),
-            "drift": run.drift(run["energy"]),
+            "drift": run.drift("energy"),
         },
-        "spatial_momentum": {"drift": run.drift(run["spatial_momentum"])},
+        "spatial_momentum": {"drift": run.drift("spatial_momentum")},
     }
     if "twist_rate" in run:
-        record["nonholonomic_momentum"] = {"drift": run.drift(run["momentum"][..., :2])}
+        record["nonholonomic_momentum"] = {"drift": run.drift("nonholonomic_momentum")}
     if "gap" in run:
         record["bodies"] = list(run.known.names)
         record["constraints"] = {"slip": float(run["slip"].max()), "gap": float(run["gap"].max())}
