@@ -120,7 +120,7 @@ def moved(
         leg = _changed(run, change)
         watch = watch_of(events, leg, watch)
         run = _moved(leg, plan, bar, signals, on_sample, watch, size)
-    run = replace(run, recipe_of=recipe, every=plan.apart, estimate=None).judge()
+    run = replace(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
     if run.halvings and not isinstance(run.method, Halving):
         warn(
             f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "

@@ -50,6 +50,7 @@ class Run(Sendable, Course):
     recipe_of: Any = field(default=None, repr=False)  # `recipe`, or a function that works it out
     t0: float = 0.0
     every: int = 1  # steps between samples; 0 where they are at times of their own
+    every_seconds: float | None = None  # or seconds, where those are no whole number of steps
     changes: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # from which sample on, and the system then
     begun: Any = field(default=None, repr=False)  # the start as the first step sees it
     estimate: ErrorEstimate | None = None  # of its error, if it was run to a tolerance

@@ -21,6 +21,7 @@ class Plan:
     total: int
     every: int
     at: tuple[tuple[int, float], ...] | None = None  # samples instead: after so many steps, and so many seconds
+    seconds: float | None = None  # between these, where they are so often
 
     @classmethod
     def of(cls, step: float, until: float | None, steps: int | None, every: int) -> Plan:
