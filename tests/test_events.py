@@ -499,3 +499,11 @@ def test_a_change_of_a_system_at_the_end_and_between_samples() -> None:
     assert further.t.tolist() == whole.t.tolist()
     assert further.positions.tobytes() == whole.positions.tobytes()
     assert further.multipliers.tobytes() == whole.multipliers.tobytes()
+
+
+@pytest.mark.parametrize("ending", ["zarr", "nc", "csv"])
+def test_a_file_says_whose_inertia_it_holds(ending: str, tmp_path: Path) -> None:
+    run = driven(step=0.125, until=0.5, events=turned_on(0.26, ph.RigidBody((1.0, 2.0, 2.5))))
+    saved = ph.load(run.save(tmp_path / f"run.{ending}"))
+    assert "that of the start; events made another of it, from sample 3 on" in saved.attrs["system_meaning"]
+    assert "system_meaning" not in driven(step=0.125, until=0.5).dataset.attrs
