@@ -90,7 +90,7 @@ def ran(method: ph.Method, system: str, count: int, steps: int) -> Any:
     ("system", "count", "steps"),
     [
         ("chain", 5, 20),
-        pytest.param("afloat", 3, 50, marks=pytest.mark.xdist_group("afloat")),
+        ("afloat", 3, 50),
         pytest.param("chain", 10, 20, marks=pytest.mark.long),
         pytest.param("tree", 2, 10, marks=pytest.mark.long),
     ],
@@ -109,7 +109,6 @@ def test_it_moves_as_the_dense_step_does(system: str, count: int, steps: int) ->
         np.testing.assert_allclose(getattr(sparse, name), getattr(dense, name), atol=1e-12 * size, err_msg=name)
 
 
-@pytest.mark.xdist_group("afloat")
 @pytest.mark.parametrize("method", [mb.ThreeField().rungs[0], mb.ThreeFieldSparse()], ids=lambda m: m.name)
 def test_what_floats_keeps_both_momenta(method: ph.Method) -> None:
     made, end, _ = ran(method, "afloat", 3, 50)

@@ -180,7 +180,6 @@ def block(**more: Any) -> mb.System:
     )
 
 
-@pytest.mark.xdist_group("block")
 def test_of_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
     system, programs = block(), 0
     for value in (10.0, 20.0, 40.0):
@@ -195,7 +194,6 @@ def test_of_a_system(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ph.simulate(system, step=0.01, steps=10).positions[-1, 0, 2] == pytest.approx(1.0 + 1e-10, abs=1e-14)
 
 
-@pytest.mark.xdist_group("block")
 def test_of_a_step_called_by_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside of `simulate` too: nothing inside a step remembers a function by its identity."""
     system, method = block(), mb.ThreeField(solver=mb.Chord())
@@ -229,7 +227,6 @@ class Level(mb.Constraint):
 axes = [0, 0]
 
 
-@pytest.mark.xdist_group("block")
 def test_rows_that_no_longer_follow_from_others(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [mb.Holonomic(lambda view, i=i: view.position(1)[axes[i]], f"row {i}") for i in (0, 1)]
     still = mb.Body("still", 1.0, (1.0, 1.0, 1.0))
@@ -276,7 +273,6 @@ def test_a_class_that_jax_cannot_take_apart_is_said() -> None:
         mb.System([mb.Body("block", 1.0, (0.1, 0.2, 0.3))], constraints=[Plain()])
 
 
-@pytest.mark.xdist_group("block")
 def test_constraints_of_one_class_that_differ_in_a_static_field() -> None:
     body = mb.Body("block", 1.0, (0.1, 0.2, 0.3), position=(0.0, 2.0, 1.0), velocity=(1.0, 0.0, 0.0))
     system = mb.System(

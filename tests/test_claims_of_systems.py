@@ -23,9 +23,9 @@ CLAIMS = [
     pytest.param(
         claim,
         id=str(claim),
-        marks=[pytest.mark.xdist_group(name), *([] if str(claim) in QUICK else [pytest.mark.long])],
+        marks=[] if str(claim) in QUICK else [pytest.mark.long],
     )
-    for name, method in all_methods("system").items()
+    for method in all_methods("system").values()
     for claim in claims(method)
 ]
 
@@ -56,7 +56,6 @@ class Liar(MultibodyMethod):
         return self.honest.step(system, state, t, h)
 
 
-@pytest.mark.xdist_group("three-field")
 @pytest.mark.parametrize(
     ("trait", "claimed", "broken"),
     [
@@ -135,7 +134,6 @@ def test_a_method_of_ones_own_from_the_command_line(polhode: Any, tmp_path: Path
 
 
 @pytest.mark.long
-@pytest.mark.xdist_group("three-field")
 def test_a_certificate_of_a_system(tmp_path: Path) -> None:
     certificate = ph.audit("three-field")
     assert certificate.contradictions == []

@@ -78,6 +78,20 @@ def test_stopped_at_the_third_and_gone_on() -> None:
     assert len(further.events) == 3
 
 
+def test_going_on_counts_on() -> None:
+    """Events of one name are told apart by their order."""
+    events = [ph.Event(lambda t: jnp.sin(5 * t), stop=3), ph.Event(lambda t: jnp.sin(4 * t), stop=5)]
+    whole = free(events=events, until=5.0)
+    assert [(e.t, e.which) for e in whole.events if not e.which] == [(e.t, 0) for e in whole.events[::2]]
+    assert whole.t[-1] == pytest.approx(3 * np.pi / 5)
+    for at in (0.5, 1.0, 1.5):
+        further = ph.simulate(free(events=events, until=at), until=5.0, events=events)
+        assert further.t.tolist() == whole.t.tolist()
+        assert [e.t for e in further.events] == pytest.approx([e.t for e in whole.events], abs=1e-12)
+    further = ph.simulate(whole, until=5.0, events=events[0])
+    assert further.t[-1] == pytest.approx(6 * np.pi / 5)  # after that, the third from there
+
+
 def test_order_of_the_state_at_an_event_is_that_of_the_method() -> None:
     load = ph.Potential(lambda R: 2.0 * R[2, 2] + 0.3 * R[0, 1])
     fine = ph.simulate(BODY, load, START, step=1e-3, until=2.0, method="rkn6-dmv10", events=ph.Event(tip))
@@ -420,3 +434,76 @@ def test_an_action_may_not_break_a_joint() -> None:
 def test_what_is_shown_is_shown_to_a_function() -> None:
     with pytest.raises(InputError, match="on_sample is a function"):
         free(on_sample=5)
+
+
+# --- samples around a change -----------------------------------------------------------------
+
+
+def turned_on(at: float, body: Any = BODY) -> ph.Event:
+    """A torque, from some time on: another system."""
+    return ph.Event(lambda t: t - at, action=lambda t, x: ph.Rotation(body, ph.Torque((1.0, 0.0, 0.0))))
+
+
+def driven(**how: Any) -> ph.Run:
+    return ph.simulate(BODY, None, START, method="imidm", **how)
+
+
+def test_samples_asked_for_are_there_where_the_system_changes() -> None:
+    times = [0.1, 0.155, 0.2, 0.305, 0.4, 0.5]
+    run = driven(step=0.01, times=times, events=turned_on(0.312))
+    assert run.t.tolist() == pytest.approx(times)
+    kept = ph.Event(lambda t: t - 0.312, action=lambda t, x: x)
+    assert run.t.tolist() == driven(step=0.01, times=times, events=kept).t.tolist()
+    often = driven(step=0.01, until=0.5, every_seconds=0.0173, events=turned_on(0.3128))
+    assert often.t.tolist() == pytest.approx((0.0173 * np.arange(29)).tolist())
+    begun = driven(step=0.01, until=0.1)  # saved at every step, and gone on at times
+    further = ph.simulate(begun, times=times[1:], events=turned_on(0.312))
+    assert further.t.tolist() == pytest.approx([*begun.t, *times[1:]])
+
+
+@pytest.mark.parametrize(
+    ("how", "t"),
+    [
+        ({"times": [0.4, 0.5]}, [0.4, 0.5]),
+        ({"times": [0.25, 0.5]}, [0.25, 0.5]),
+        ({"times": [0.1, 0.25]}, [0.1, 0.25]),
+        ({"until": 0.25}, [0.0, 0.125, 0.25]),
+        ({"until": 0.25, "every": 3}, [0.0, 0.25]),
+        ({"until": 0.5, "every": 3}, [0.0, 0.375, 0.5]),
+    ],
+    ids=str,
+)
+def test_no_sample_is_there_twice_or_unasked_where_the_system_changes(how: Any, t: list[float]) -> None:
+    events = turned_on(0.25)
+    run = driven(**{"step": 0.125, "events": events, **how})
+    assert run.t.tolist() == pytest.approx(t)
+    further = ph.simulate(run, until=1.0, every=how.get("every"), events=events)
+    assert (np.diff(further.t) > 0).all()
+    whole = driven(step=0.125, until=1.0, every=how.get("every"), events=events)
+    assert further.attitude[-1].tobytes() == whole.attitude[-1].tobytes()
+    if "times" not in how:
+        assert further.t.tolist() == whole.t.tolist()
+        assert further.energy.tobytes() == whole.energy.tobytes()
+
+
+def test_a_change_of_a_system_at_the_end_and_between_samples() -> None:
+    system = bob()
+    released = ph.Event(low, action=lambda t, x: system.released("hinge"))
+    whole = ph.simulate(system, step=0.01, until=1.0, every=10, events=released)
+    at = whole.events[0].t
+    times = [0.05, round(at, 2) - 0.0131, at - 0.001, at + 0.001, 1.0]
+    run = ph.simulate(system, step=0.01, times=times, events=released)
+    assert run.t.tolist() == pytest.approx(times)
+    half = ph.simulate(system, step=0.01, until=0.01 * np.ceil(at / 0.01), every=10, events=released)
+    further = ph.simulate(half, until=1.0, events=released)
+    assert further.t.tolist() == whole.t.tolist()
+    assert further.positions.tobytes() == whole.positions.tobytes()
+    assert further.multipliers.tobytes() == whole.multipliers.tobytes()
+
+
+@pytest.mark.parametrize("ending", ["zarr", "nc", "csv"])
+def test_a_file_says_whose_inertia_it_holds(ending: str, tmp_path: Path) -> None:
+    run = driven(step=0.125, until=0.5, events=turned_on(0.26, ph.RigidBody((1.0, 2.0, 2.5))))
+    saved = ph.load(run.save(tmp_path / f"run.{ending}"))
+    assert "that of the start; events made another of it, from sample 3 on" in saved.attrs["system_meaning"]
+    assert "system_meaning" not in driven(step=0.125, until=0.5).dataset.attrs

@@ -124,6 +124,20 @@ def test_systems_with_other_numbers() -> None:
     assert np.isnan(stopped["kinetic"][-1, :2]).all()
 
 
+def test_members_end_where_they_end_whenever_they_are_looked_at() -> None:
+    fallen = ph.Event(lambda t, R: R[2, 2] - 0.5, direction=-1)
+    tops = ph.problem("heavy-top", spin=[1.0, 5.0, 40.0])
+    whole = ph.simulate(tops, step=0.01, until=3, events=fallen)
+    seldom = ph.simulate(tops, step=0.01, times=[0.0, 0.1, 3.0], events=fallen)
+    assert whole.dataset.status.values.tolist() == ["STOPPED", "STOPPED", "OK"]
+    for name in ("end_time", "end_step"):
+        assert seldom.dataset[name].values.tolist() == whole.dataset[name].values.tolist()
+    assert [run.end_time for run in seldom.runs[:2]] == [run.events[0].t for run in seldom.runs[:2]]
+    once = ph.simulate(ph.problem("heavy-top"), step=0.01, until=0.5, times=[0.1])
+    assert (once.steps, once.end_time, once.summary()["steps"], once.dataset.attrs["steps"]) == (50, 0.5, 50, 50)
+    assert "50 steps of 0.01 s to t = 0.5, 1 samples" in str(once)
+
+
 def test_several_steps() -> None:
     family = ph.simulate(ph.problem("heavy-top"), step=[0.02, 0.01, 0.005], until=0.2)
     assert family.dataset.energy.dims == ("t", "step")

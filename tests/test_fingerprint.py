@@ -6,12 +6,15 @@ import math
 import types
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from numpy import loadtxt
+from numpy import random as chance
 
 import polhode as ph
 from polhode._programs.fingerprint import fingerprint
@@ -96,6 +99,30 @@ def of_chance(R: Any) -> Any:
     return np.random.rand() * R[2, 2]
 
 
+def of_numpys_chance(R: Any) -> Any:
+    return chance.normal() * R[2, 2]
+
+
+def of_a_file(R: Any) -> Any:
+    return float(np.loadtxt("gain.txt")) * R[2, 2]
+
+
+def of_the_same_file(R: Any) -> Any:
+    return float(loadtxt("gain.txt")) * R[2, 2]
+
+
+def of_the_clock(R: Any) -> Any:
+    return np.datetime64("now").astype(float) * R[2, 2]
+
+
+def of_a_saved_run(R: Any) -> Any:
+    return float(ph.load("run.nc").energy[0]) * R[2, 2]
+
+
+def of_deep_inside(R: Any) -> Any:
+    return sum(np.lib.npyio.loadtxt("gain.txt") * R[i, i] for i in range(2))  # type: ignore[attr-defined]
+
+
 def of_all_globals(R: Any) -> Any:
     return globals()["weight"] * R[2, 2]
 
@@ -126,12 +153,37 @@ class Called:
 @pytest.mark.parametrize(
     "fn",
     [
-        of_attribute, of_module, of_import, of_chance, of_all_globals, of_its_attribute, counted(), Called(),
+        of_attribute, of_module, of_import, of_chance, of_numpys_chance, of_a_file, of_the_same_file, of_the_clock,
+        of_a_saved_run, of_deep_inside, partial(np.loadtxt, "gain.txt"), lambda R, numbers=np: numbers.load("gain.npy"),
+        of_all_globals, of_its_attribute, counted(), Called(),
         Called().__call__, partial(of_attribute), lambda R: of_attribute(R), lambda R: Called()(R),
     ],
 )  # fmt: skip
 def test_what_cannot_be_told(fn: Callable[..., Any]) -> None:
     assert fingerprint(fn) is None
+
+
+def test_what_computes_the_same_is_known() -> None:
+    """Of numpy, JAX and polhode nearly all."""
+
+    def fn(R: Any) -> Any:
+        turned = jnp.asarray(R) @ ph.exp((0.1, 0.0, 0.0)).matrix().array
+        numbers = np.pi * np.linalg.norm(table) + math.sin(np.sum(table))
+        return jnp.linalg.norm(turned[2]) + jax.lax.cos(R[0, 0]) + numbers
+
+    assert fingerprint(fn) == fingerprint(fn) is not None
+
+
+def test_a_file_is_read_whenever_a_load_is_used(tmp_path: Path) -> None:
+    body, start, gain = ph.RigidBody((1.0, 1.6, 2.2)), ph.State.of(omega=(0.7, 1.1, -0.5)), str(tmp_path / "gain.txt")
+    load = ph.Torque(lambda t: (float(np.loadtxt(gain)), 0.0, 0.0))
+    at = ph.Event(lambda t: t - 0.1 * float(np.loadtxt(gain)))
+    for number in (0.1, 0.5):
+        np.savetxt(gain, [number])
+        run = ph.simulate(body, load, start, step=0.01, until=0.2, events=at)
+        assert run.t[-1] == pytest.approx(0.1 * number)
+        same = ph.simulate(body, ph.Torque((number, 0.0, 0.0)), start, step=0.01, until=0.2, events=at)
+        assert run.attitude[-1] == pytest.approx(same.attitude[-1], abs=1e-13)
 
 
 def test_a_load_that_stays_is_traced_once() -> None:

@@ -431,3 +431,14 @@ def test_the_example_estimates_as_well_as_it_says() -> None:
     assert (scatter > 0.5).all()
     assert (scatter < 2).all()
     assert 0.5 < left.min() < left.max() < 1.5
+
+
+def test_a_batch_of_problems_is_refused() -> None:
+    mass: Any = np.array([1.0, 2.0])
+    bodies = [mb.Body("b", mass=mass, inertia=(0.1, 0.1, 0.1))]
+    tops = ph.problem("heavy-top", spin=[1.0, 2.0])
+    for several in (tops, mb.System(bodies)):
+        with pytest.raises(ph.InputError, match=r"flow moves one problem; got a batch of shape \(2,\)\. Take jax"):
+            ph.flow(several, step=0.01, steps=3)
+    one = [ph.flow(problem, step=0.01, steps=3).momentum.x for problem in tops.members.flat]
+    assert one[0] != one[1]

@@ -269,6 +269,10 @@ def test_so_often_goes_on() -> None:
     further = ph.simulate(run, until=1.5, every_seconds=0.05)
     whole = ph.simulate(body, None, START, step=0.03, until=1.5, every_seconds=0.05)
     assert further.t.tolist() == pytest.approx(whole.t.tolist())
+    assert ph.simulate(run, until=1.5).t.tolist() == further.t.tolist()  # as before, unless it is said
+    little = ph.simulate(ph.simulate(run, steps=1), until=1.5)
+    assert little.t.tolist() == further.t.tolist()
+    assert ph.simulate(run, until=1.5, every=5).t[-5:].tolist() == pytest.approx([0.9, 1.05, 1.2, 1.35, 1.5])
 
 
 def test_where_a_run_stands_is_where_its_samples_end(polhode: Any) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.cli.stopping import Stopping
 from polhode.simulation import Status, StepError, rungs
 
 TOP = ph.RigidBody((5, 5, 1))
@@ -239,3 +241,18 @@ def test_with_nothing_to_keep_the_command_line_ends_at_once(handler: str, ends: 
     assert (done.returncode, done.stdout[:1]) == ends
     assert ("nothing was computed" in done.stderr) == (done.returncode == 130)
     assert "Traceback" not in done.stderr
+
+
+def test_a_command_ends_when_its_thread_has_ended() -> None:
+    """The thread holds the runs: arrays of JAX that it frees while Python ends abort the process, exit code 134."""
+    ended = []
+
+    class Slow(Stopping):
+        def _listen(self) -> None:
+            super()._listen()
+            time.sleep(0.2)
+            ended.append(True)
+
+    with Slow():
+        pass
+    assert ended

@@ -61,7 +61,7 @@ CLAIMS = [
     pytest.param(
         claim,
         id=str(claim),
-        marks=[pytest.mark.xdist_group(method.name), *([pytest.mark.long] if method.name in LATER else [])],
+        marks=[pytest.mark.long] if method.name in LATER else [],
     )
     for method in all_methods("rotation").values()
     for claim in claims(method)

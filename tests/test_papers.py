@@ -72,7 +72,6 @@ TINY = [part for part in THREE_FIELD if part.__name__ not in QUICK + WHOLE]
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("three-field")  # the parts on the disk share their programs
 @pytest.mark.parametrize("part", QUICKLY, ids=lambda p: p.__name__)
 def test_part_of_three_field(part: Any) -> None:
     checks, figures = part(lambda said: None)
@@ -82,7 +81,6 @@ def test_part_of_three_field(part: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("three-field")
 @pytest.mark.parametrize("part", TINY, ids=lambda p: p.__name__)
 def test_longer_part_of_three_field_at_a_tiny_size(part: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every line of it, by methods that other tests compile too, and with a peer. Whole: test_paper[three-field]."""

@@ -48,8 +48,7 @@ def _each(*, sample: int = 1, without: str = "", only: Any = lambda m: True) -> 
     asked = [m for m in ZOO if without not in m.without and only(m)]
     params = []
     for i, m in enumerate(asked):
-        marks: list[Any] = [pytest.mark.xdist_group(f"zoo {m.name}")]  # runs are made once, by the worker that has them
-        marks += [pytest.mark.long] if i % sample or m.long or _QUICK.index(m.name) % _OFTEN else []
+        marks: list[Any] = [pytest.mark.long] if i % sample or m.long or _QUICK.index(m.name) % _OFTEN else []
         marks += [pytest.mark.xfail(strict=True, reason=m.fails)] if m.fails else []
         params.append(pytest.param(m.name, marks=marks, id=m.name))
     return pytest.mark.parametrize("name", params)

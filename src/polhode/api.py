@@ -122,11 +122,11 @@ def simulate(
                 steps = leg.begin.done + whole("steps", steps, 1)
             elif until is None:
                 until = last_of(times)
-            plan = plan_of(
-                what.step, until, steps, what.t0, {**saving, "every": (what.every or 1) if every is None else every}
-            )
+            if all(x is None for x in saving.values()):  # as before
+                saving |= {"every": what.every or None, "every_seconds": what.every_seconds}
+            plan = plan_of(what.step, until, steps, what.t0, saving)
             stands = what.t0 + leg.begin.done * what.step + leg.begin.offset
-            if every_seconds is not None and plan.at is not None:  # they are counted from t0; the first ones are past
+            if plan.seconds is not None and plan.at is not None:  # they are counted from t0; the first ones are past
                 plan = replace(plan, at=tuple(at for at in plan.at if at > (leg.begin.done, leg.begin.offset)))
             if plan.total <= leg.begin.done or (plan.at and plan.at[0] <= (leg.begin.done, leg.begin.offset)):
                 raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def plan_of(step: Any, until: Any, steps: Any, t0: float, saving: dict[str, Any]
     plan = Plan.of(step, total, steps, 1 if every is None else every)
     if seconds is not None:
         times = t0 + seconds * np.arange(int(plan.total * plan.step / seconds * (1 + 1e-12)) + 1)
-    return plan if times is None else plan.saving(times, t0)
+    return plan if times is None else replace(plan.saving(times, t0), seconds=seconds)
 
 
 def _length(until: Any, t0: float) -> Any:

@@ -68,7 +68,7 @@ def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Le
         now, state = system.begun(problem.start, t0)
     method.check(now)
     now.look(state, t0)
-    run = Run(system, method, plan.step, _nothing(state), now, None, t0, plan.every, begun=state)
+    run = Run(system, method, plan.step, _nothing(state), now, None, t0, plan.apart, begun=state)
     begun = Leg(run, Checkpoint(state), now).begun(state)
     if begun is not state:
         leg = Leg(run, Checkpoint(begun), now)
@@ -89,7 +89,7 @@ def next_leg(run: Run, method: Any, step: Any) -> Leg:
         raise InputError(f"this run was made with steps of {run.step!r} s; it goes on with those, got {step!r}")
     if run.trajectory.end is None or run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
         raise InputError(
-            f"this run cannot go on from step {run.steps}, t = {run.t[-1]:g}: {run.trajectory.status.value}. Start "
+            f"this run cannot go on from step {run.steps}, t = {run.end_time:g}: {run.trajectory.status.value}. Start "
             "again with a smaller step or another method"
         )
     return Leg(run, run.trajectory.end, run.changes[-1][1] if run.changes else run.now)
@@ -113,14 +113,14 @@ def moved(
     events: Any = None,
 ) -> Run:
     """To the end of the plan."""
-    watch = watch_of(events, leg)
-    run = _moved(leg, plan, bar, signals, on_sample, watch)
+    watch, size = watch_of(events, leg), partial(later, leg.run)
+    leg = replace(leg, run=replace(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
+    run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     while (change := run.trajectory.change) is not None:
         leg = _changed(run, change)
         watch = watch_of(events, leg, watch)
-        run = _moved(leg, plan, bar, signals, on_sample, watch)
-    every = plan.every if plan.at is None else 0
-    run = replace(run, recipe_of=recipe, every=every, estimate=None).judge()
+        run = _moved(leg, plan, bar, signals, on_sample, watch, size)
+    run = replace(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
     if run.halvings and not isinstance(run.method, Halving):
         warn(
             f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
@@ -130,10 +130,16 @@ def moved(
 
 
 def _moved(
-    leg: Leg, plan: Plan, bar: Progress, signals: Signals, on_sample: Callable[[Run], Any] | None, watch: Watch | None
+    leg: Leg,
+    plan: Plan,
+    bar: Progress,
+    signals: Signals,
+    on_sample: Callable[[Run], Any] | None,
+    watch: Watch | None,
+    size: Callable[[], int],
 ) -> Run:
     """The same as far as the system of the leg goes."""
-    run, axes = leg.run, leg.axes
+    run, axes, begun = leg.run, leg.axes, leg.begin.done > 0 or leg.begin.offset > 0
 
     def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
         counts, offsets, states = new
@@ -152,20 +158,21 @@ def _moved(
         leg.begin,
         plan,
         t0=run.t0,
-        later=partial(later, run),
+        later=size,
         first_block=_FIRST_BLOCKS[run.system.kind],
         briefly=briefly(leg.stepped),
         progress=bar,
         signals=signals,
         on_samples=None if on_sample is None else show,
         watch=watch,
+        last=run.trajectory.last if begun else None,
     )
     if axes is not None:
         _turn_in_place(axes, trajectory.states)
     if leg.now is not run.now:
         return after_change(run, trajectory, leg.now)
-    if leg.begin.done or leg.begin.offset:
-        trajectory = run.trajectory.then(trajectory, run.every)
+    if begun:
+        trajectory = run.trajectory.then(trajectory)
     return replace(run, trajectory=trajectory)
 
 

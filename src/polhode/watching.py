@@ -68,7 +68,7 @@ def watch_of(events: Any, leg: Any, before: Watch | None = None) -> Watch | None
                 new = change.state
         return (state, change) if change is not None else (leg.begun(new), None)
 
-    found = Watch(events, values, acted, leg.seen, before)
+    found = Watch(events, values, acted, leg.seen, before, leg.run.events)
     at = leg.run.t0 + leg.run.step * leg.begin.done + leg.begin.offset
     for event, value in zip(events, values(jax.tree.map(lambda x: np.asarray(x)[None], state), np.array([at]))[:, 0],
                             strict=True):  # fmt: skip

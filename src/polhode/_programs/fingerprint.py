@@ -1,9 +1,9 @@
 """Whether a user's function computes what it did before, told without tracing it.
 
 A function is its code and all that the code can read: defaults, closure, globals. Where each of these is a number, an
-array, a text, a function like itself, or part of JAX, numpy, math or polhode, their values are its fingerprint. Where
-one is anything else, an object with attributes, a module of the user's, something random, there is none, and the
-function is traced anew.
+array, a text, a function like itself, or part of JAX, numpy, math or polhode that computes the same whenever it is
+called, their values are its fingerprint. Where one is anything else, an object with attributes, a module of the user's,
+a file, something random, there is none, and the function is traced anew.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import jax
 import numpy as np
 
 from polhode._programs.names import PjitFunction, is_from
+from polhode._programs.pure import KNOWN, is_pure, reads_pure
 
-_KNOWN = ("jax", "numpy", "math", "polhode")
 # What a function may call and still compute the same.
 _PURE = {
     *("abs", "all", "any", "bool", "complex", "dict", "divmod", "enumerate", "float", "frozenset", "int", "isinstance"),
@@ -69,15 +69,13 @@ def _of(x: Any, depth: int) -> Hashable:
 
 def _of_what_computes(x: Any, depth: int) -> Hashable:
     kind = type(x)
-    if kind is types.ModuleType:
-        if x.__name__.split(".")[0] not in _KNOWN:
-            raise UnknownError
-        return kind, x.__name__
     if kind is partial:
         return kind, _of(x.func, depth), _of(x.args, depth), _of(x.keywords, depth)
     if kind is types.MethodType:
         return kind, _of(x.__self__, depth), _of(x.__func__, depth)
-    if hasattr(x, "__qualname__") and getattr(x, "__closure__", None) is None and is_from(x, *_KNOWN):
+    if hasattr(x, "__qualname__") and getattr(x, "__closure__", None) is None and is_from(x, *KNOWN):
+        if not is_pure(x):
+            raise UnknownError
         return kind, _Same(x)
     if isinstance(x, PjitFunction):
         return kind, _of(vars(x)["__wrapped__"], depth)
@@ -92,27 +90,42 @@ def _of_function(fn: types.FunctionType, depth: int) -> Hashable:
     if vars(fn):
         raise UnknownError
     read = []
-    for name in _globals_of(fn.__code__):
+    names, attributes = _read_by(fn.__code__)
+    for name in names:
         if name in fn.__globals__:
-            read.append((name, None if fn.__globals__[name] is fn else _of(fn.__globals__[name], depth)))
+            x = fn.__globals__[name]
+            read.append((name, None if x is fn else _of_read(x, attributes, depth)))
         elif name not in _PURE:
             raise UnknownError
-    closure = tuple(_of(cell.cell_contents, depth) for cell in fn.__closure__ or ())
+    closure = tuple(_of_read(cell.cell_contents, attributes, depth) for cell in fn.__closure__ or ())
     return fn.__code__, _of(fn.__defaults__, depth), _of(fn.__kwdefaults__, depth), closure, tuple(read)
 
 
+def _of_read(x: Any, attributes: tuple[str, ...], depth: int) -> Hashable:
+    """Of what code with these attributes in it reads by a name: a module by what of it may be read."""
+    if not isinstance(x, types.ModuleType):
+        return _of(x, depth)
+    if not reads_pure(x, attributes):
+        raise UnknownError
+    return type(x), x.__name__
+
+
 @lru_cache(maxsize=1024)
-def _globals_of(code: types.CodeType) -> tuple[str, ...]:
-    """Names of all that it reads from outside, in functions inside of it too."""
-    names = set()
+def _read_by(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of all that it reads from outside, in functions inside of it too; and of attributes that it reads."""
+    names, attributes = set(), set()
     for step in dis.get_instructions(code):
         if step.opname == "LOAD_GLOBAL":
             names.add(step.argval)
         elif step.opname in _BEYOND or (step.opname.startswith("LOAD_") and step.argval in _CHANGING):
             raise UnknownError
+        elif step.opname.startswith("LOAD_") and isinstance(step.argval, str):
+            attributes.add(step.argval)
         if isinstance(step.argval, types.CodeType):
-            names.update(_globals_of(step.argval))
-    return tuple(sorted(names))
+            inner = _read_by(step.argval)
+            names.update(inner[0])
+            attributes.update(inner[1])
+    return tuple(sorted(names)), tuple(sorted(attributes))
 
 
 class _Same:

@@ -107,7 +107,8 @@ def run_command(
         tell(message)
     if signals.came:
         last = runs[-1].runs.flat[-1] if isinstance(runs[-1], Family) else runs[-1]
-        tell(f"interrupted at t = {last.t[-1]:g}, step {last.steps} with {last.method.name}; what was computed is kept")
+        where = f"t = {last.end_time:g}, step {last.steps} with {last.method.name}"
+        tell(f"interrupted at {where}; what was computed is kept")
     if errors or not all(run.ok for run in runs):
         sys.exit(1)
 
@@ -226,7 +227,7 @@ def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
     if "twist_rate" in run:
         turning = f"{np.abs(run['twist_rate']).max():.2e}"
         return drift(run, "nonholonomic_momentum", s["nonholonomic_momentum"]["drift"]), turning
-    vertical = run.drift(run["vertical_momentum"])
+    vertical = run.drift("vertical_momentum")
     whole = drift(run, "spatial_momentum", s["spatial_momentum"]["drift"])
     return whole, drift(run, "vertical_momentum", vertical)
 

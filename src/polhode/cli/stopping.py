@@ -38,7 +38,8 @@ class Stopping(_signals.Signals):
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
         self._fd = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listening = threading.Thread(target=self._listen, daemon=True)
+        self._listening.start()
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
@@ -46,6 +47,8 @@ class Stopping(_signals.Signals):
             signal.signal(signum, signal.SIG_IGN)
         signal.set_wakeup_fd(self._fd)
         self._mouth.close()  # ends the thread
+        # Were it the last to hold the runs, it would free JAX's arrays while Python ends, which aborts the process.
+        self._listening.join()
         _signals.close()
         if self.came is not None and not isinstance(error, Exception):
             raise SystemExit(128 + self.came)

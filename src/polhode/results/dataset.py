@@ -55,6 +55,7 @@ def attributes_of(run: Any) -> dict[str, Any]:
         "step": run.step,
         "steps": run.steps,
         **run.known.describe(),
+        **_changed(run),
         "observables": list(run.observables),
         "conserved": " ".join(run.conserved),
         "status": run.trajectory.status.name,
@@ -66,6 +67,14 @@ def attributes_of(run: Any) -> dict[str, Any]:
         **({} if run.estimate is None else run.estimate.attributes()),
         **about_rerunning(run.recipe, "it was made from Python objects, which a file cannot hold"),
     }
+
+
+def _changed(run: Any) -> dict[str, str]:
+    """Whose the attributes of the system are, where events made others of it."""
+    if not run.changes:
+        return {}
+    since = ", ".join(str(first) for first, _ in run.changes)
+    return {"system_meaning": f"that of the start; events made another of it, from sample {since} on (counted from 0)"}
 
 
 def as_now(dataset: Any) -> Any:

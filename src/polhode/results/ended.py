@@ -67,6 +67,6 @@ def interrupted_by(run: Any, signum: int, failed: str | None) -> str:
     by = "Ctrl-C" if signum == signal.SIGINT else signal.Signals(signum).name
     how = f" ({failed})" if failed else ", after the last step" if run.ok else ""
     return (
-        f"interrupted by {by} at step {run.steps}, t = {run.t[-1]:.6g}{how}; what was computed is the `run` of this "
+        f"interrupted by {by} at step {run.steps}, t = {run.end_time:.6g}{how}; what was computed is the `run` of this "
         "interrupt (at a prompt or in a notebook: import sys; sys.last_value.run)"
     )

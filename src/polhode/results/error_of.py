@@ -18,8 +18,8 @@ def error_of(run: Any, progress: bool | None) -> ErrorEstimate:
     end = run.trajectory.end
     if end is None or run.begun is None or run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE):
         raise InputError(
-            f"this run ended before its time, at step {run.steps}, t = {run.t[-1]:g}: {run.trajectory.status.value}. "
-            "An error is estimated of runs whose steps were all solved"
+            f"this run ended before its time, at step {run.steps}, t = {run.end_time:g}: "
+            f"{run.trajectory.status.value}. An error is estimated of runs whose steps were all solved"
         )
     if run.lost:
         raise InputError(

@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode.results.panels import drawing_on, labelled, page
 from polhode.results.registry import conserved
+from polhode.results.sizes import size_of, starts_with_something
 from polhode.results.style import plain
 
 _CURVES = 400  # at most: of more members, so many evenly
@@ -70,8 +71,10 @@ def _values(dataset: Any, name: str) -> tuple[np.ndarray, str]:
     if name in ("slip", "gap"):
         values = np.where(values > 0, values, np.nan)
     if name == "energy" and conserved(dataset, "energy"):
-        start = np.abs(values[0])
-        return (values - values[0]) / np.where(start > 0, start, 1.0), "(E − E₀) / |E₀| (1)"
+        parts = [np.abs(dataset[part].transpose("t", *member_dims(dataset))) for part in ("kinetic", "potential")]
+        largest = np.fmax.reduce(np.concatenate(parts).astype(float))  # of those that are no NaN
+        of = "|E₀|" if starts_with_something(values[0], largest).all() else "|E₀|, or largest T or |U|,"
+        return (values - values[0]) / size_of(values[0], largest), f"(E − E₀) / {of} (1)"
     return values, labelled(name.removeprefix("observable_"), dataset[name].attrs.get("units", ""))
 
 

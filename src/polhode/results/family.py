@@ -105,10 +105,10 @@ class Family:
         }
         ended = np.vectorize(lambda run: run.trajectory.status.name, otypes=[str])(self.runs)
         steps = np.vectorize(lambda run: run.steps, otypes=[int])(self.runs)
-        times = np.vectorize(lambda run: run.t[-1], otypes=[float])(self.runs)
+        times = np.vectorize(lambda run: run.end_time, otypes=[float])(self.runs)
         variables["status"] = (self.dims, ended, {"long_name": "how the member ended"})
         variables["end_step"] = (self.dims, steps, {"units": "1", "long_name": "steps that the member took"})
-        variables["end_time"] = (self.dims, times, {"units": "s", "long_name": "time of its last sample"})
+        variables["end_time"] = (self.dims, times, {"units": "s", "long_name": "time at which it ended"})
         longest = next(run for run in self.runs.flat if np.array_equal(run.t[: len(self.t)], self.t))
         coords = coordinates_of(longest, len(self.t))
         coords |= {n: (c.dims, c.values, {"units": c.unit}) for n, c in self.coordinates.items()}
@@ -153,7 +153,7 @@ class Family:
         return records
 
     def __repr__(self) -> str:
-        worst = max((run.drift(run["energy"]) for run in self.runs.flat), default=0.0)
+        worst = max((run.drift("energy") for run in self.runs.flat), default=0.0)
         lost = [f"\n  member {list(at)}: {why}" for at, why in list(self.reasons.items())[:5]]
         more = f"\n  and {len(self.reasons) - 5} more" if len(self.reasons) > 5 else ""
         by = ", ".join(self.coordinates)

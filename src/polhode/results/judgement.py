@@ -10,6 +10,7 @@ import numpy as np
 
 from polhode.model.checks import double_precision
 from polhode.results.ended import words
+from polhode.results.sizes import size_of, values_and_parts
 from polhode.simulation import LostMember, Status
 from polhode.simulation.lost import without
 
@@ -87,14 +88,17 @@ def left(run: Any, values: np.ndarray) -> np.ndarray:
     return values[:, np.isfinite(jax.tree.leaves(run.last_state)[0])]
 
 
-def drift_of(run: Any, values: np.ndarray) -> float:
+def drift_of(run: Any, what: str | np.ndarray) -> float:
     """Largest deviation from the start over the samples, relative to the size at the start; of a batch, of members
-    that are not lost."""
+    that are not lost. Of a quantity by name, "energy", relative to the largest of its parts, kinetic and potential, if
+    it starts with next to nothing against those."""
+    values, parts = values_and_parts(run, what) if isinstance(what, str) else (what, ())
+    largest: Any = np.max([left(run, part).max(axis=0) for part in parts], axis=0) if parts else 0.0
     vector, values = values.ndim > 1 + len(run.members), left(run, values)
     start, deviation = values[0], values - values[0]
     size = np.hypot.reduce(start, axis=-1) if vector else np.abs(start)  # `hypot`, for what overflows when squared
     far = np.hypot.reduce(deviation, axis=-1) if vector else np.abs(deviation)
-    return float(np.max(far / np.where(size == 0, 1.0, size)))
+    return float(np.max(far / size_of(size, largest)))
 
 
 def energy_gone_wrong(run: Any) -> str | None:

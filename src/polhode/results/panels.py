@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from polhode.results.sizes import starts_with_something
 from polhode.results.style import COLOURS, house_style, plain
 
 DASHES = ("-", "--", ":", "-.")
 _LISTED = 12  # names in a legend; the others are counted
 _LETTERS = 24  # of each
 _ROOM = 4.15  # inches above the axes of a panel, for its title and legend
-_START = 1e-6  # a quantity that starts smaller than this, against its parts, has no relative change
 
 Panel = tuple[Callable[..., Any], str | None]  # draws on `ax`, of this projection
 
@@ -110,7 +110,7 @@ def change(values: Any, parts: Any, name: str, unit: str) -> tuple[np.ndarray, s
     it starts with next to nothing against the size of its `parts`, its change."""
     values = np.asarray(values)
     start, size = abs(float(values[0])), float(np.max(np.abs(parts)))
-    if start > _START * size:
+    if starts_with_something(start, size):
         return (values - values[0]) / start, f"({name} − {name}₀) / |{name}₀| (1)"
     return values - values[0], f"{name} − {name}₀ ({unit})"
 

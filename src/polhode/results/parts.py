@@ -19,11 +19,11 @@ def after_change(run: Any, more: Any, now: Any) -> Any:
     before = run.trajectory
     if not run.changes:
         before = replace(before, states=run.now.matched(before.states, run.now))
-    whole = before.then(replace(more, states=run.now.matched(more.states, now)), run.every)
+    whole = before.then(replace(more, states=run.now.matched(more.states, now)))
     first = len(whole.steps) - len(more.steps)
     kept = tuple((i, system) for i, system in run.changes if i < first and system is not now)
     if run.changes and run.changes[-1][1] is now:
-        first = run.changes[-1][0]
+        first = min(first, run.changes[-1][0])
     return replace(run, trajectory=whole, changes=(*kept, (first, now)))
 
 

@@ -18,6 +18,7 @@ from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
 from polhode.results.animation import animate
+from polhode.results.course import Course
 from polhode.results.dataset import dataset_of
 from polhode.results.error_of import error_of
 from polhode.results.judgement import conserved_along, drift_of, energy_gone_wrong, up_to_what_has_no_value
@@ -28,13 +29,13 @@ from polhode.results.scenes import scene_of
 from polhode.results.sending import Lost, Sendable
 from polhode.results.store import save
 from polhode.results.summary import described, summary
-from polhode.simulation import Happened, LostMember, Status, Trajectory
+from polhode.simulation import Trajectory
 
 _JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
 
 
 @dataclass(frozen=True)
-class Run(Sendable):
+class Run(Sendable, Course):
     """What `simulate` returns. `run["energy"]`, or `run.energy`, is a quantity at every sample, `list(run)` names all;
     `dataset` holds them, `plot` shows and `save` keeps them. Arrays have samples first, then members of a batch."""
 
@@ -49,6 +50,7 @@ class Run(Sendable):
     recipe_of: Any = field(default=None, repr=False)  # `recipe`, or a function that works it out
     t0: float = 0.0
     every: int = 1  # steps between samples; 0 where they are at times of their own
+    every_seconds: float | None = None  # or seconds, where those are no whole number of steps
     changes: tuple[tuple[int, Any], ...] = field(default=(), repr=False)  # from which sample on, and the system then
     begun: Any = field(default=None, repr=False)  # the start as the first step sees it
     estimate: ErrorEstimate | None = None  # of its error, if it was run to a tolerance
@@ -67,20 +69,6 @@ class Run(Sendable):
         return self.known.kind
 
     @property
-    def ok(self) -> bool:
-        return self.trajectory.status in (Status.OK, Status.STOPPED) and not self.lost
-
-    @property
-    def t(self) -> np.ndarray:
-        """Times of the samples (s)."""
-        t = self.t0 + self.trajectory.steps * self.step
-        return t if self.trajectory.offsets is None else t + self.trajectory.offsets
-
-    @property
-    def steps(self) -> int:
-        return int(self.trajectory.steps[-1])
-
-    @property
     def state(self) -> Any:
         """Every sample: a state whose arrays have the samples in front."""
         return self.trajectory.states
@@ -94,26 +82,6 @@ class Run(Sendable):
     def members(self) -> tuple[int, ...]:
         """The shape of the batch; () if there is none."""
         return self.last_state.shape
-
-    @property
-    def halvings(self) -> int:
-        """How many steps were halved, into however many parts, because their equations were not solved whole."""
-        return self.trajectory.halvings
-
-    @property
-    def renewals(self) -> int:
-        """How many solutions, of steps or of their parts, needed the whole Jacobian at every iterate."""
-        return self.trajectory.renewals
-
-    @property
-    def events(self) -> tuple[Happened, ...]:
-        """Those that happened, in their order: `name`, `t` (s) and `state`, before its action if there was one."""
-        return self.trajectory.events
-
-    @property
-    def lost(self) -> tuple[LostMember, ...]:
-        """Members of a batch that failed: `member`, `step`, `t` (s), `why`. Their samples from there on are NaN."""
-        return self.trajectory.lost
 
     # Quantities.
 

@@ -20,12 +20,12 @@ def summary(run: Any) -> dict[str, Any]:
         "energy": {
             "start": np.asarray(run["energy"][0]).tolist(),
             "end": np.asarray(run["energy"][-1]).tolist(),
-            "drift": run.drift(run["energy"]),
+            "drift": run.drift("energy"),
         },
-        "spatial_momentum": {"drift": run.drift(run["spatial_momentum"])},
+        "spatial_momentum": {"drift": run.drift("spatial_momentum")},
     }
     if "twist_rate" in run:
-        record["nonholonomic_momentum"] = {"drift": run.drift(run["momentum"][..., :2])}
+        record["nonholonomic_momentum"] = {"drift": run.drift("nonholonomic_momentum")}
     if "gap" in run:
         record["bodies"] = list(run.known.names)
         record["constraints"] = {"slip": float(run["slip"].max()), "gap": float(run["gap"].max())}
@@ -69,7 +69,7 @@ def described(run: Any) -> str:
         kept = _told(run, "nonholonomic_momentum" if "twist_rate" in run else "spatial_momentum", s)
     said = "" if run.estimate is None else f"; error at the end {np.max(run.estimate.error):.2g}, estimated"
     return (
-        f"<polhode run: {s['method']}{of}, {run.steps} steps of {run.step:g} s to t = {run.t[-1]:g}{batch}, "
+        f"<polhode run: {s['method']}{of}, {run.steps} steps of {run.step:g} s to t = {run.end_time:g}{batch}, "
         f"{len(run.t)} samples\n"
         f"  {_told(run, 'energy', s)}, {kept}, {s['iterations']:.2g} iterations a step, {s['seconds']:.3g} s\n"
         f"  {run.trajectory.status.value}{' of those left' if run.lost else ''}{said}>"

@@ -38,6 +38,7 @@ def integrate(
     rungs: Rungs | None = None,
     on_samples: Callable[[Any], Any] | None = None,
     watch: Watch | None = None,
+    last: tuple[int, float] | None = None,
 ) -> Trajectory:
     """From where `begin` stands, its time counted from t0; the state there is a sample if no step was taken yet. All
     numbers are float64 arrays already, so that every run calls the same compiled program.
@@ -48,10 +49,11 @@ def integrate(
     rungs    those of a run before of the same method and system
     on_samples  is shown (counts, offsets, states) of new samples after each block, and stops the run by returning True
     watch    looks at every step, and may change the state after one, or stop the run
+    last     where the last of the samples is that there were before: steps, and seconds after them
     """
     ladder = (Rungs(method, system, begin.state, briefly) if rungs is None else rungs).afresh(begin.rung, begin.careful)
     walk = Walk(system, begin, plan, t0, ladder, Samples(plan, begin.state, later, begin.done), signals, watch)
-    walk.budget, walk.on_samples = first_block, on_samples
+    walk.budget, walk.on_samples, walk.last = first_block, on_samples, last
     began = time.perf_counter()
     with progress as bar:
         walk.go(bar, partial(_wait, method, system))

@@ -32,7 +32,8 @@ class Event:
     view for a system.
 
     direction  +1 where it rises through zero, -1 where it falls, 0 for both
-    stop       whether the run ends there; a number n ends it at the n-th time. True unless there is an action
+    stop       whether the run ends there; a number n ends it at the n-th time, counted from its start where a run goes
+               on, and at every n-th after that. True unless there is an action
     action     a function of (t, state) that returns what the run goes on with: a state, after an impulse say; or a
                system, without a joint say (`system.released("hinge")`); or both, (system, state)
     name       in `run.events`; that of the function unless said
@@ -64,9 +65,9 @@ class Event:
             object.__setattr__(self, "name", getattr(self.fn, "__name__", type(self.fn).__name__))
 
     def ends(self, count: int) -> bool:
-        """Whether the run ends when it has happened so often."""
+        """Whether the run ends when it has happened so often since its start."""
         stop = self.action is None if self.stop is None else self.stop
-        return bool(stop) and count >= int(stop)
+        return bool(stop) and count % int(stop) == 0
 
 
 class EventError(Exception):
@@ -104,11 +105,15 @@ class Watch:
         acted: Callable[[Sequence[Event], float, Any], tuple[Any, Any]],
         seen: Callable[[Any], Any],
         before: Watch | None = None,
+        past: Sequence[Happened] = (),
     ) -> None:
-        """`before`: of the same events, until the system changed."""
+        """`before`: of the same events, until the system changed; `past`: what has happened since the run began."""
         self.events, self._values, self.acted, self._seen = tuple(events), values, acted, seen
         self.happened: list[Happened] = []
-        self._counts: list[int] = [0] * len(self.events) if before is None else before._counts
+        names = [event.name for event in self.events]
+        self._which: list[int] = [names[:e].count(name) for e, name in enumerate(names)]
+        known = [(event.name, event.which) for event in past]
+        self._counts: list[int] = [known.count(it) for it in zip(names, self._which, strict=True)]
         self._signs: np.ndarray = np.zeros(len(self.events))
         self._last: float = -np.inf if before is None else before._last
         self._again: int = 0 if before is None else before._again
@@ -165,7 +170,8 @@ class Watch:
                 break
             event = self.events[e]
             self._counts[e] += 1
-            self.happened.append(Happened(event.name, float(t + offset), self._seen(state), event.action is not None))
+            about = (event.name, float(t + offset), self._seen(state), event.action is not None, self._which[e])
+            self.happened.append(Happened(*about))
             ends = ends or event.ends(self._counts[e])
             if event.action is not None or ends:
                 turned = turned or (offset, state)

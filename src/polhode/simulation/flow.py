@@ -14,6 +14,7 @@ from jax import lax
 from polhode._programs import stored
 from polhode._programs.names import calls_back
 from polhode.model.checks import InputError, double_precision, positive, shown, whole
+from polhode.model.family import Problems
 from polhode.model.functions import as_arrays, is_traced
 from polhode.model.halving import Halving
 from polhode.model.method import Method
@@ -57,6 +58,12 @@ def flow(
     halving a step that was not solved in one, is not done here.
     """
     double_precision()
+    if isinstance(system, Problems):
+        raise InputError(
+            f"flow moves one problem; got a batch of shape {system.members.shape}. Take jax.vmap of a function that "
+            "makes one problem of its numbers and calls flow, or the members one by one, "
+            "[flow(problem, ...) for problem in batch.members.flat]; simulate runs all of them"
+        )
     problem = system if isinstance(system, Problem) else Problem(system)
     kind = getattr(problem.system, "kind", None)
     if kind not in DEFAULTS:

@@ -21,6 +21,7 @@ class Plan:
     total: int
     every: int
     at: tuple[tuple[int, float], ...] | None = None  # samples instead: after so many steps, and so many seconds
+    seconds: float | None = None  # between these, where they are so often
 
     @classmethod
     def of(cls, step: float, until: float | None, steps: int | None, every: int) -> Plan:
@@ -30,6 +31,11 @@ class Plan:
         if notice:
             warn(notice)
         return cls(h, total, whole("every", every, 1))
+
+    @property
+    def apart(self) -> int:
+        """Steps between samples; 0 where they are at times of their own."""
+        return self.every if self.at is None else 0
 
     @property
     def room(self) -> int:

@@ -31,6 +31,7 @@ class Happened:
     t: float
     state: Any = field(repr=False)
     acted: bool = False  # whether it changed the motion
+    which: int = field(default=0, repr=False)  # of the events that have this name, in the order they were given in
 
 
 @dataclass(frozen=True)
@@ -60,21 +61,39 @@ class Trajectory:
             self, steps=self.steps[:count], states=states, status=status, failure=failure, offsets=offsets, end=None
         )
 
-    def then(self, more: Trajectory, every: int) -> Trajectory:
-        """This one, with a sample after every so many steps, or (0) at times of its own, and what came after it, as
-        one: without a sample that was saved for being the last."""
-        last = every > 0 and (self.steps[-1] % every != 0 or self._ends_between)
-        kept = slice(0, len(self.steps) - last)
+    @property
+    def last(self) -> tuple[int, float] | None:
+        """Where the last sample is: steps, and seconds after them; None where there are no samples."""
+        if not len(self.steps):
+            return None
+        return int(self.steps[-1]), 0.0 if self.offsets is None else float(self.offsets[-1])
+
+    @property
+    def ended(self) -> tuple[int, float]:
+        """Where it ended: steps, and seconds after them. That of a part is its last sample."""
+        return (self.last or (0, 0.0)) if self.end is None else (self.end.done, self.end.offset)
+
+    def going_on(self, every: int) -> Trajectory:
+        """This one, with a sample after every so many steps, or (0) at times of its own, without one that was saved
+        for being the last."""
+        if not every or self.last is None or (self.last[0] % every == 0 and not self.last[1]):
+            return self
+        states = jax.tree.map(lambda x: x[:-1], self.states)
+        offsets = None if self.offsets is None else self.offsets[:-1]
+        return replace(self, steps=self.steps[:-1], states=states, offsets=offsets)
+
+    def then(self, more: Trajectory) -> Trajectory:
+        """This one and what came after it, as one."""
         before, after = (0 if x.end is None else x.end.done for x in (self, more))
         taken = max(after - before, 0)
         offsets = None
         if self.offsets is not None or more.offsets is not None:
             both = [np.zeros(len(x.steps)) if x.offsets is None else x.offsets for x in (self, more)]
-            offsets = np.concatenate([both[0][kept], both[1]])
+            offsets = np.concatenate(both)
         return replace(
             more,
-            steps=np.concatenate([self.steps[kept], more.steps]),
-            states=jax.tree.map(lambda a, b: np.concatenate([a[kept], b]), self.states, more.states),
+            steps=np.concatenate([self.steps, more.steps]),
+            states=jax.tree.map(lambda a, b: np.concatenate([a, b]), self.states, more.states),
             seconds=self.seconds + more.seconds,
             iterations=(self.iterations * before + more.iterations * taken) / max(before + taken, 1),
             worst=max(self.worst, more.worst),
@@ -84,7 +103,3 @@ class Trajectory:
             events=self.events + more.events,
             lost=self.lost + more.lost,
         )
-
-    @property
-    def _ends_between(self) -> bool:
-        return self.offsets is not None and bool(self.offsets[-1])

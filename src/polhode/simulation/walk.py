@@ -32,6 +32,7 @@ class Walk:
     """It stands at `state`, after `done` steps and `offset` seconds."""
 
     on_samples: Callable[[Any], Any] | None = None
+    last: tuple[int, float] | None = None  # where the last sample is of those that there were before, if any
 
     def __init__(
         self, system: Any, begin: Checkpoint, plan: Plan, t0: float, ladder: Rungs, saved: Samples, signals: Signals,
@@ -44,7 +45,6 @@ class Walk:
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
         self.budget, self._shown, self._capacity = 1, 0, capacity_for(numbers_in(begin.state))
-        self._before = begin.done > 0 or begin.offset > 0  # whether there are samples of steps before
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
         if begin.done == 0 and not begin.offset and plan.at is None:
             saved.add(0, 0.0, begin.state)
@@ -85,11 +85,17 @@ class Walk:
         except KeyboardInterrupt:  # a second signal while waiting, or a handler of the user's own
             self.status, signals.waiting = Status.INTERRUPTED, False
             signals.came = signals.came or signal.SIGINT
-        saved = self.saved
-        behind = not saved.count or saved.counts[saved.count - 1] < self.done or self.offset
-        if (behind and self.plan.at is None) or (not saved.count and not self._before):
-            saved.add(self.done, self.offset, self.state)
+        self._end()
         self._show()
+
+    def _end(self) -> None:
+        """The last sample, of where the run ended; of samples at times of their own, if there is no other. Where it
+        goes on with another system it has not ended."""
+        n = self.saved.count
+        last = (int(self.saved.counts[n - 1]), float(self.saved.offsets[n - 1])) if n else self.last
+        behind = last is None or (last < (self.done, self.offset) and self.plan.at is None)
+        if behind and self.change is None:
+            self.saved.add(self.done, self.offset, self.state)
 
     def _next(self) -> tuple[Block, int]:
         """The next steps, so many between samples; or the rest of one in which something happened."""

@@ -1,0 +1,42 @@
+"""What of JAX, numpy, math and polhode computes the same whenever it is called: no files, no chance, no clock."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import Any
+
+KNOWN = ("jax", "numpy", "math", "polhode")
+_MODULES = {
+    *("math", "numpy", "numpy.linalg", "numpy.fft", "jax", "jax.numpy", "jax.numpy.linalg", "jax.numpy.fft", "jax.lax"),
+    *("jax.lax.linalg", "jax.nn", "jax.ops", "jax.random", "jax.scipy", "jax.scipy.special", "jax.scipy.linalg"),
+    *("jax.tree", "jax.tree_util"),
+}
+_CHANGING = {  # of numpy and of JAX: from files, of the clock, of what happens to be in memory, of settings
+    *("load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "datetime64", "empty", "empty_like"),
+    *("geterr", "geterrcall", "getbufsize", "get_printoptions", "array2string", "array_repr", "array_str"),
+    *("from_dlpack",),
+}
+_RUNNING = {"api", "bench", "cli", "given", "inputs", "members", "papers", "peers", "results", "running"}  # of polhode
+
+
+def is_pure(x: Any) -> bool:
+    """Whether a class or function of these packages is known to compute the same from the same."""
+    package, *within = str(getattr(x, "__module__", None)).split(".")
+    if package == "polhode":
+        return not _RUNNING.intersection(within[:1])
+    if package == "numpy" and ".".join((package, *within)) not in _MODULES:
+        return False
+    return getattr(x, "__name__", "") not in _CHANGING
+
+
+def reads_pure(module: types.ModuleType, names: Iterable[str]) -> bool:
+    """Whether all that code with these names of attributes may read from a module is so."""
+    if module.__name__ not in _MODULES and module.__name__.split(".")[0] != "polhode":
+        return False
+    there = {*vars(module), *getattr(module, "__all__", ())}  # some of these are loaded when first read
+    read = [getattr(module, name) for name in names if name in there]
+    return all(
+        reads_pure(x, names) if isinstance(x, types.ModuleType) else not hasattr(x, "__qualname__") or is_pure(x)
+        for x in read
+    )
