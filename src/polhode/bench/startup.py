@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from polhode.bench.base import Row, best_of, python, with_cache
 
-TINY = {"methods": ("imidm",), "repeats": 1}
-_FIRST = """
+TINY = {"methods": ("imidm",), "systems": {"pendulum": 3.0}, "chains": (1, 2), "repeats": 1}
+SYSTEMS = {"pendulum": 3.0, "bicycle": 6.0}  # s that the first ten steps may take, imports included
+CHAINS = (10, 30, 100)
+ALIKE = 1.5  # times as long as the shortest chain
+_BODY = """
 import time, sys
 import polhode as ph
 top = ph.RigidBody((5, 5, 1))
@@ -18,25 +21,53 @@ began = time.perf_counter()
 ph.simulate(top, gravity, start, method=sys.argv[1], step=1e-3, steps=1000, every=10)
 print(time.perf_counter() - began)
 """
+_SYSTEM = """
+import sys
+import polhode as ph
+ph.simulate(ph.problem(sys.argv[1]), step=0.01, steps=10)
+"""
+_CHAIN = """
+import sys
+import polhode as ph
+ph.simulate(ph.problem("chain", bodies=int(sys.argv[1])), method="three-field-sparse", step=0.005, steps=2)
+"""
 
 
-def measure(methods: Iterable[str] = ("imidm", "swc1", "mk-gauss2"), repeats: int = 3) -> list[Row]:
+def measure(
+    methods: Iterable[str] = ("imidm", "swc1", "mk-gauss2"),
+    systems: dict[str, float] = SYSTEMS,
+    chains: Sequence[int] = CHAINS,
+    repeats: int = 3,
+) -> list[Row]:
     rows = []
     for method in methods:
         with tempfile.TemporaryDirectory() as folder:
             cache = with_cache(folder)
-            first = float(python("-c", _FIRST, method, **cache))
-            again = best_of(repeats, lambda: python("-c", _FIRST, method, **cache))  # noqa: B023  (called at once)
+            first = float(python("-c", _BODY, method, **cache))
+            again = best_of(repeats, lambda: python("-c", _BODY, method, **cache))  # noqa: B023  (called at once)
         rows += [
             Row(f"{method}: first call, compilation included", f"{first:.2f} s", None, "under 3 s", first < 3),
-            Row(
-                f"{method}: new process, from the disk cache, imports included",
-                f"{again:.2f} s",
-                None,
-                "under 1.5 s",
-                again < 1.5,
-            ),
+            _again(method, again),
         ]
+    for name, limit in systems.items():
+        with tempfile.TemporaryDirectory() as folder:
+            cache = with_cache(folder)
+            first = best_of(1, lambda: python("-c", _SYSTEM, name, **cache))  # noqa: B023
+            again = best_of(repeats, lambda: python("-c", _SYSTEM, name, **cache))  # noqa: B023
+        what = f"{name}: first ten steps, imports and compilation included"
+        rows += [Row(what, f"{first:.2f} s", None, f"at most {limit:g} s", first <= limit), _again(name, again)]
+    times = {}
+    for bodies in chains:
+        with tempfile.TemporaryDirectory() as folder:
+            times[bodies] = best_of(1, lambda: python("-c", _CHAIN, str(bodies), **with_cache(folder)))  # noqa: B023
+        ratio = times[bodies] / times[chains[0]]
+        what = f"chain of {bodies}: first two steps"
+        rows.append(Row(what, f"{times[bodies]:.2f} s", ratio, f"at most {ALIKE:g} times", ratio <= ALIKE))
     help_ = best_of(repeats, lambda: python("-m", "polhode", "--help"))
     rows.append(Row("polhode --help", f"{help_:.2f} s", None, "under 0.3 s", help_ < 0.3))
     return rows
+
+
+def _again(what: str, seconds: float) -> Row:
+    what = f"{what}: new process, from the disk cache, imports included"
+    return Row(what, f"{seconds:.2f} s", None, "under 1.5 s", seconds < 1.5)

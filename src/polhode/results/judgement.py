@@ -22,11 +22,11 @@ def up_to_what_has_no_value(run: Any) -> Any:
     """The run up to the first sample in which a quantity that must have a value has none; all of it if there is no
     such. Members of a batch are judged each for itself: one without a value is lost from there on."""
     values = {name: run[name] for name in run.judged}
+    if all(np.isfinite(v).all() for v in values.values()):
+        return run
     count = 1 + len(run.members)
     good = {name: np.isfinite(v).all(axis=tuple(range(count, v.ndim))) for name, v in values.items()}
     whole = np.all(list(good.values()), axis=0)
-    if whole.all():
-        return run
     if run.members:
         run, there = _without_members(run, values, good, whole)
         whole = there.any(axis=tuple(range(1, there.ndim)))
