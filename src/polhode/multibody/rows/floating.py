@@ -10,9 +10,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from polhode._programs import is_from
+from polhode.algebra import Vec3, exp
 from polhode.algebra.arrays import cross, dot, over_positive3, product, turn, turn_back
 from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.constraints import Constraint, Holonomic
@@ -65,7 +65,7 @@ def acts_within(force: Applied, names: Sequence[str], positions: np.ndarray) -> 
     acted = False
     for spread in _SPREADS:
         r = size * (positions.mean(axis=0) / size + spread * rng.normal(size=positions.shape))
-        R = Rotation.from_rotvec(rng.normal(size=(len(names), 3))).as_matrix()
+        R = _rotations(rng.normal(size=(len(names), 3)))
         u = rng.normal(size=(len(names), 6)) * ([size] * 3 + [1.0] * 3)
         frames = [frame_of(*of) for of in zip(r, R, u, strict=True)]
         loads = force.loads(View(names, frames.__getitem__, rng.uniform(0.0, 3.0), numbered=True))
@@ -76,6 +76,11 @@ def acts_within(force: Applied, names: Sequence[str], positions: np.ndarray) -> 
             return False
         acted = acted or bool(np.abs(F).max() + np.abs(T).max() > 0)
     return acted
+
+
+def _rotations(vectors: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) of rotation vectors."""
+    return np.asarray(exp(Vec3.of(vectors)).matrix().array)
 
 
 def _vanishes(vectors: Any) -> bool:
@@ -97,8 +102,8 @@ def anchors(constraint: Constraint, positions: np.ndarray) -> bool:
     size = np.ptp(positions, axis=0).max() or 1.0
     for spread in _SPREADS:
         r = size * (positions.mean(axis=0) / size + spread * rng.normal(size=(count, 3)))
-        R = Rotation.from_rotvec(rng.normal(size=(count, 3))).as_matrix()
-        Q, d = Rotation.from_rotvec(rng.normal(size=3)).as_matrix(), size * rng.normal(size=3)
+        R = _rotations(rng.normal(size=(count, 3)))
+        Q, d = _rotations(rng.normal(size=3)), size * rng.normal(size=3)
         before, after = (
             np.concatenate([np.ravel(np.asarray(x)) for x in _phi(constraint, *pose)])
             for pose in ((r, R), (r @ Q.T + d, Q @ R))
