@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 
 def turn(R: Any, s: Any) -> Any:
@@ -41,14 +42,15 @@ def skew(a: Any) -> Any:
 
 
 def matrices(quaternions: Any) -> Any:
-    """R of unit quaternions (..., 4) as (..., 3, 3)."""
+    """R of unit quaternions (..., 4) as (..., 3, 3); numpy of numpy."""
+    library: Any = np if isinstance(quaternions, np.ndarray) else jnp
     w, x, y, z = (quaternions[..., i] for i in range(4))
     rows = (
         (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
         (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
         (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
     )
-    return jnp.stack([jnp.stack(row, axis=-1) for row in rows], axis=-2)
+    return library.stack([library.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def inverse3(A: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import jax
@@ -115,6 +115,13 @@ def as_arrays(tree: Any) -> Any:
         place = jax.tree_util.keystr(path[:1]).lstrip(".")  # load, attitude, masses, forces, ...
         raise InputError(f"{place}: numbers are needed; got {shown(x)}: {error}") from error
     return jax.tree.unflatten(shape, floats)
+
+
+def as_numbers() -> AbstractContextManager[None]:
+    """Within, what JAX does not trace has a value, also inside of a jit that does not reach it. Outside of one there is
+    nothing to do: JAX would work out every constant of a function by itself, and compile for it."""
+    inside = isinstance(jax.device_put(np.zeros(())), jax.core.Tracer)
+    return jax.ensure_compile_time_eval() if inside else nullcontext()
 
 
 def is_traced(x: Any) -> bool:

@@ -12,7 +12,6 @@ from copy import copy
 from dataclasses import fields, replace
 from typing import Any, ClassVar
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -20,7 +19,7 @@ from polhode._notices import warn
 from polhode._programs import same_everywhere
 from polhode.drawing.shapes import Plane
 from polhode.model.checks import InputError, double_precision
-from polhode.model.functions import as_arrays, is_traced
+from polhode.model.functions import as_arrays, as_numbers, is_traced
 from polhode.model.pytree import Static, tree
 from polhode.model.quantity import Quantity
 from polhode.multibody.acted import acted
@@ -210,12 +209,12 @@ class System:
     def begun(self, start: Any, t0: Any = 0.0) -> tuple[System, State]:
         """From the start its bodies give, which may be a little off its constraints, unless another is given."""
         system = self if start is None else self.replaced(start=self.matched(start, self))
-        with nullcontext() if is_traced(system) else jax.ensure_compile_time_eval():
+        with nullcontext() if is_traced(system) else as_numbers():
             bare = system.bare()
         if is_traced((bare, t0)):  # what its functions close over, too
             now = as_arrays(bare)
             return now, as_arrays(traced_start(now, t0))
-        with jax.ensure_compile_time_eval():  # numbers, also inside of a jit that does not reach them
+        with as_numbers():
             state, correction = consistent_start(system, float(t0))
             if not is_round_off(system, correction):
                 if (why := too_far(system, correction)) is not None:

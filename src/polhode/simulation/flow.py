@@ -15,7 +15,7 @@ from polhode._programs import stored
 from polhode._programs.names import calls_back
 from polhode.model.checks import InputError, double_precision, positive, shown, whole
 from polhode.model.family import Problems
-from polhode.model.functions import as_arrays, is_traced
+from polhode.model.functions import as_arrays, as_numbers, is_traced
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
@@ -79,7 +79,7 @@ def flow(
     t0: Any = problem.t0
     now, state = problem.system.begun(problem.start if start is None else start, problem.t0)
     traced = is_traced((now, state, t0, h))
-    with nullcontext() if traced else jax.ensure_compile_time_eval():
+    with nullcontext() if traced else as_numbers():
         chosen.check(now)
         if not traced:
             now.look(state, t0)

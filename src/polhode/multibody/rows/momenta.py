@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from polhode.algebra import Quaternion, Vec3, exp
 from polhode.algebra.arrays import dot, inverse3, matrices, turn
@@ -14,8 +15,10 @@ from polhode.multibody.rows.group import Gathered
 
 
 def motion(state: State) -> Any:
-    """ϑ, (N, 6): v in space axes, Ω in body axes."""
-    return jnp.concatenate([state.velocities, state.omegas], axis=-1)
+    """ϑ, (N, 6): v in space axes, Ω in body axes; numpy of numpy."""
+    both = state.velocities, state.omegas
+    library: Any = np if all(isinstance(x, np.ndarray) for x in both) else jnp
+    return library.concatenate(both, axis=-1)
 
 
 def pose(state: State) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from polhode._programs import stored, unchanged
 from polhode.model.checks import InputError, check_unit, double_precision
 from polhode.multibody.describe.state import State
 from polhode.multibody.rows.group import Gathered
-from polhode.multibody.rows.momenta import carried, extent, motion
+from polhode.multibody.rows.momenta import carried, extent, motion, pose
 from polhode.multibody.start.correction import Correction
 from polhode.multibody.start.dependent_rows import (
     allowed,
@@ -44,16 +44,16 @@ def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correctio
             f"{np.shape(system.start.positions)}"
         )
     system = system.bare()
-    given = jax.tree.map(jnp.asarray, system.start)
+    given = jax.tree.map(np.asarray, system.start)  # on the host: JAX would compile for each sum and product
     state, shift = _closed(system, given, t)
     state = _moving(system, state, t)
     for force in system.forces:
-        force.look(system.view(state, t))
+        force.look(system.seen(pose(state), motion(state), t))
     warn_of_what_nearly_follows(system, state, t)
-    state = replace(state, multipliers=jnp.asarray(_multipliers(system, state, t)))
+    state = replace(state, multipliers=_multipliers(system, state, t))
     before = moment(system, given, t)
     change = np.asarray(motion(state) - motion(given))
-    return state, Correction(
+    return jax.tree.map(jnp.asarray, state), Correction(
         system.names,
         system.row_names,
         shift[:, :3],
@@ -84,7 +84,7 @@ def _closed(system: Gathered, state: State, t: float) -> tuple[State, np.ndarray
             return state, moved
         d = -rows.motion(phi).reshape(system.size, 6)
         d *= min(1.0, 1.0 / max(1e-300, np.abs(d[:, 3:]).max()))  # turn by no more than a radian at once
-        r, q = _carried(state, jnp.asarray(d))
+        r, q = map(np.asarray, _carried(state, d))
         state, moved = replace(state, positions=r, quaternions=q), moved + d
     raise unrepaired(system, state, t, hol, phi)
 
@@ -108,7 +108,7 @@ def _moving(system: Gathered, state: State, t: float) -> State:
     psi = np.asarray(moment(system, state, t).psi)
     asked = np.abs(psi)  # a drive asks for a velocity that nothing has yet
     for _ in range(3):  # and twice more against round-off
-        du = jnp.asarray(rows.motion(psi).reshape(system.size, 6))
+        du = rows.motion(psi).reshape(system.size, 6)
         state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
         psi = np.asarray(moment(system, state, t).psi)
     scale = rows.scale(_speeds(given) + _speeds(np.asarray(motion(state)))) + asked
@@ -140,4 +140,4 @@ def _multipliers(system: Gathered, state: State, t: float) -> np.ndarray:
     if not system.redundant:
         return lam
     A = rows.A.toarray().reshape(system.rows, system.size, 6)
-    return np.asarray(least(jnp.asarray(A), jnp.asarray(lam), extent(system, state.positions)))
+    return np.asarray(least(jnp.asarray(A), jnp.asarray(lam), extent(system, jnp.asarray(state.positions))))
