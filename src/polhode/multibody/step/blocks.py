@@ -29,10 +29,10 @@ def diagonal(blocks: Any) -> Any:
     return (blocks[:, :, None, :] * jnp.eye(N)[:, None, :, None]).reshape(6 * N, 6 * N)
 
 
-def masses(system: System, inertias: Any = None) -> Any:
-    """M of each body, (N, 6, 6); or with other inertias than its own."""
+def masses(system: System) -> Any:
+    """M of each body, (N, 6, 6)."""
     moves = jnp.asarray(system.masses)[:, None, None] * jnp.eye(3)
-    turns = jnp.asarray(system.inertias if inertias is None else inertias)
+    turns = jnp.asarray(system.inertias)
     return jnp.pad(moves, ((0, 0), (0, 3), (0, 3))) + jnp.pad(turns, ((0, 0), (3, 0), (3, 0)))
 
 

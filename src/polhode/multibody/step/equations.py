@@ -2,7 +2,7 @@
 
 Unknowns: the mean velocity w that carries the bodies, r⁺ = r + h w and R⁺ = R exp(h w); the
 step impulse Λ of every row; and Γ of the holonomic ones, by which w differs from the mean of
-the end velocities, ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ with A half-way, and M with thicker rods. Equations, with 𝒜 = diag(1, R):
+the end velocities, ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ with A half-way. Equations, with 𝒜 = diag(1, R):
 
     𝒜⁺Mϑ⁺ - 𝒜Mϑ = ĀᵀΛ - h ∂(Γ·Aϑ̄)/∂q + h f̄         (44), summed by parts
     ψ⁺ = 0 on every row                               (45), at the end of the step
@@ -51,8 +51,13 @@ from polhode.multibody.rows.momenta import (
 from polhode.multibody.step.idle_rows import IdleRows
 from polhode.multibody.step.newton_matrix import NewtonMatrix
 from polhode.multibody.step.scaled_equations import Scaled
-from polhode.multibody.step.slender import along, slenderness, spin_kept, thickened
+from polhode.multibody.step.slender import along, loose, slenderness, spin_kept, thickened
 from polhode.multibody.system import System
+
+
+def inverses(x: Any) -> Any:
+    """1/x, and 0 of a row that holds nothing."""
+    return jnp.where(x > 0.0, 1.0 / jnp.where(x > 0.0, x, 1.0), 0.0)
 
 
 class Equations(NewtonMatrix, IdleRows):
@@ -125,9 +130,24 @@ class Equations(NewtonMatrix, IdleRows):
         w = self.u + 0.5 * over_mass(self.per_thick, push)  # what is off in `push` would spin a thin rod
         return w, Lam, jnp.zeros(len(self.hol) if self.both else 0), 2.0 * w - self.u, self.nothing_idle()
 
-    def closing_pull(self, A_mid: Any, A_end: Any, Gam: Any, w: Any) -> Any:
+    def loose(self, A_end: Any) -> Any:
+        """Slender axes about which no row holds a body at either end, (N, 3, 3)."""
+        if self.slender is None:
+            return None
+
+        def geared(A: Any) -> Any:
+            along_axes = jax.tree.map(jnp.square, self.turned(self.slender, A))
+            return jnp.sum(self.pull(along_axes, self.row_inertia(A))[:, 3:], axis=-1)
+
+        return loose(self.slender, jnp.asarray(self.system.inertias), 0.5 * (geared(self.A) + geared(A_end)))
+
+    def row_inertia(self, A: Any) -> Any:
+        """1/(a M⁻¹aᵀ) of every row, (k,)."""
+        return inverses(jnp.einsum("kbi,kbi->k", A, over_mass(self.per_thick, A)))
+
+    def closing_pull(self, A_mid: Any, A_end: Any, Gam: Any, w: Any, loose: Any) -> Any:
         """AᵀΓ, (N, 6), of A half-way; its torques over sin(θ/2)/(θ/2), θ the angle that w turns a body by. Along
-        slender axes, of A at the ends, where joints are closed.
+        loose axes, of A at the ends, where joints are closed.
 
         Half-way axes turn by θ/2 to either end, and the balance of momentum holds h w × (torque of Γ) times this
         sine. The slope of Γ holds the same without it, and the two must cancel: a torque with no component along the
@@ -136,9 +156,9 @@ class Equations(NewtonMatrix, IdleRows):
             return jnp.zeros_like(w)
         Gam = self._among(Gam)
         pull = self.pull(A_mid, Gam)
-        if self.slender is not None:
+        if loose is not None:
             closed = 0.5 * (self.pull(self.A, Gam) + self.pull(A_end, Gam))
-            pull = pull + as_torques(along(self.slender, (closed - pull)[:, 3:]))
+            pull = pull + as_torques(along(loose, (closed - pull)[:, 3:]))
         return jnp.concatenate([pull[:, :3], pull[:, 3:] / self._sine(w)], axis=-1)
 
     def _sine(self, w: Any) -> Any:
@@ -147,7 +167,7 @@ class Equations(NewtonMatrix, IdleRows):
 
     def end_velocity(self, w: Any, pull: Any) -> Any:
         """ϑ⁺ = 2(w - M⁻¹AᵀΓ) - ϑ."""
-        return 2.0 * (w - over_mass(self.per_thick, pull)) - self.u
+        return 2.0 * (w - over_mass(self.per_mass, pull)) - self.u
 
     def _among(self, Gam: Any) -> Any:
         """Γ among all rows, 0 on those that are not holonomic. By gathering: a scatter cannot be part of a native
@@ -165,7 +185,8 @@ class Equations(NewtonMatrix, IdleRows):
         mid, end = (r[0], R[0]), (r[1], R[1])
         # Rows half-way and at the end by the same code, once.
         A_mid, A_end = self.apart(jax.vmap(lambda r, R, t: self.rows((r, R), t))(r, R, t + h * jnp.array([0.5, 1.0])))
-        pull = self.closing_pull(A_mid, A_end, Gam, w)
+        loose = self.loose(A_end)
+        pull = self.closing_pull(A_mid, A_end, Gam, w, loose)
         ends, path = 0.5 * Lam, 0.0 * Lam  # the parts of Λ that go with A at each end and half-way
         if self.conserving:
             ends = jnp.where(self.along_path, Lam / 6.0, jnp.where(self.half_way, 0.0, ends))
@@ -181,19 +202,20 @@ class Equations(NewtonMatrix, IdleRows):
             f = (self.f + 4.0 * in_space(mid[1], f_mid) + f_end) / 6.0
             within = h * assembly.forces(s, mid, mean, t + 0.5 * h, self.parts.internal)
             at_mid = self.pull(A_mid, path) + within
-            if self.slender is not None:
+            if loose is not None:
                 rows_of_body = self.pull(self.A, 0.5 * Lam) + self.pull(A_end, 0.5 * Lam)
                 of_body = rows_of_body + within + h * (self.f_body + 4.0 * f_mid + f_end_body) / 6.0
                 turned = turn_back(mid[1], (impulse + h * f)[:, 3:]) + at_mid[:, 3:]
                 a, Jd = 0.5 * h * w[:, 3:], turn(s.inertias, (u_end - self.u)[:, 3:])
-                at_mid = at_mid - as_torques(spin_kept(self.slender, a, Jd, turned, of_body[:, 3:]))
+                at_mid = at_mid - as_torques(spin_kept(loose, a, Jd, turned, of_body[:, 3:]))
             if self.both:
-                at_mid = at_mid - h * self._slope(mid, mean, Gam, cross(w[:, 3:], pull[:, 3:] * self._sine(w)))
+                turned = cross(w[:, 3:], pull[:, 3:] * self._sine(w))
+                at_mid = at_mid - h * self._slope(mid, mean, Gam, turned, loose)
             impulse = impulse + in_space(mid[1], at_mid)
             if len(self.parts.afloat):
                 net = self.net(impulse - in_space(mid[1], within), w, pull, mid)
                 impulse = impulse - (net if share is None else lax.stop_gradient(net))
-            *found, p = self.idle(impulse, x, u_end, mid, end, pull)
+            *found, p = self.idle(impulse, x, u_end, mid, end, pull, loose)
             taken, p = (found[0], p) if share is None else (share, lax.stop_gradient(p))
             impulse = impulse - (self.parts.bodies.T @ taken)[:, None] * p
         else:
@@ -206,13 +228,13 @@ class Equations(NewtonMatrix, IdleRows):
         balance = in_space(jnp.swapaxes(mid[1], -1, -2), balance)
         return balance, psi, phi / h, u - u_end, jax.tree.map(jnp.subtract, idle, tuple(found))
 
-    def _slope(self, mid: Any, mean: Any, Gam: Any, turned: Any) -> Any:
-        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes; along slender axes what Γ turns of the momentum, `turned`, which it
+    def _slope(self, mid: Any, mean: Any, Gam: Any, turned: Any, loose: Any) -> Any:
+        """∂(Γ·Aϑ̄)/∂q half-way, (N, 6), body axes; along loose axes what Γ turns of the momentum, `turned`, which it
         is to take back, and does to leading order."""
         s, t = self.system, self.t + 0.5 * self.h
         Gam = self._among(Gam)
         slope = by_body(s, [g.rate_slope(mid, mean, t, Gam[g.rows[:, : g.holonomic]]) for g in s.groups])
-        return slope + as_torques(along(self.slender, turned - slope[:, 3:]))
+        return slope + as_torques(along(loose, turned - slope[:, 3:]))
 
     def scaled(self) -> Scaled:
         """The same in units of kinetic energy."""

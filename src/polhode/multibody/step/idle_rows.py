@@ -37,8 +37,6 @@ class IdleRows:
     u: Any
     q: tuple[Any, Any]
     per_mass: tuple[Any, Any]
-    per_thick: tuple[Any, Any]
-    slender: Any
 
     def nothing_idle(self) -> tuple[Any, Any]:
         return jnp.zeros(len(self.parts.bodies)), jnp.zeros(())
@@ -49,22 +47,21 @@ class IdleRows:
         moves = impulse - as_torques(self.h * cross(w[:, :3], pull[:, :3]))
         return moves - self.parts.within(self.system, mid, moves, jnp.eye(3))
 
-    def idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any) -> tuple[Any, Any, Any]:
+    def idle(self, impulse: Any, x: Any, u_end: Any, mid: Any, end: Any, pull: Any, loose: Any) -> tuple[Any, Any, Any]:
         """What to take off the impulse of the rows so that they do no work but that of drives: a share of
         the momentum, for each part of the system; where it floats, of the momentum within. The kinetic energy
-        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ), less along slender axes; drives bring -Λ·(∂ψ/∂t). Then what is left of
+        grows by w·(impulse) - Γ·A(ϑ⁺ - ϑ); drives bring -Λ·(∂ψ/∂t). Then what is left of
         that work where this fades, of the kinetic energy at both ends, the most in any part; and the momentum."""
         bodies = self.parts.bodies
         w, Lam = x[:2]
-        # The spin of a slender body about itself is no part of what moves: nothing could give it back.
+        # The spin of a slender body that is loose is no part of what moves: nothing could give it back.
         p = momentum(self.system, w)
-        p = p - as_torques(along(self.slender, p[:, 3:]))
+        p = p - as_torques(along(loose, p[:, 3:]))
         w_space, p_space = in_space(mid[1], w), in_space(mid[1], p)
         if not len(bodies):
             return *self.nothing_idle(), p_space
         # Summed by bodies, as all bodies of a row are in one part.
-        grown = over_mass(self.per_thick, momentum(self.system, u_end - self.u))
-        work = bodies @ jnp.sum(impulse * w_space - pull * grown, axis=-1)
+        work = bodies @ jnp.sum(impulse * w_space - pull * (u_end - self.u), axis=-1)
         drift = assembly.drift(self.system, mid, self.t + 0.5 * self.h)
         work = work + self.parts.rows @ (Lam * drift)
         if any(self.parts.internal):
@@ -76,7 +73,7 @@ class IdleRows:
             # A body that nothing turns is left alone.
             moved, turned = jnp.sum(gain[:, :3], axis=-1), jnp.sum(gain[:, 3:], axis=-1)
             turns = turned / (turned + _UNTURNED * moved + 1e-300)
-            free = jnp.eye(3) if self.slender is None else jnp.eye(3) - self.slender
+            free = jnp.eye(3) if loose is None else jnp.eye(3) - loose
             p_space = self.parts.within(self.system, mid, p_space, turns[:, None, None] * free)
         kinetic = bodies @ jnp.sum(p_space * w_space, axis=-1)
         faded = kinetic / (kinetic**2 + (_SLOW * work) ** 2 + (_STIFF * whole) ** 2 + 1e-300)

@@ -31,8 +31,8 @@ class NewtonMatrix(Convergence):
     A_space: Any  # rows at the start, in space axes
     slender: Any
     thick: Any
-    per_thick: tuple[Any, Any]
     rows: Callable[[Any, Any], Any]
+    loose: Callable[[Any], Any]
 
     def correction(self, *, frozen: bool = False) -> Callable[[Any], Any]:
         """J⁻¹ at the guess, as a function of the residual. With ϑ⁺ and q⁺ = q + h w as they depend on
@@ -44,18 +44,18 @@ class NewtonMatrix(Convergence):
         w, Lam, _, u_end, _ = self.guess()
         end = posed(carried(self.state, h * w))
         A_end = self.rows(end, t + h)
-        A = 0.5 * (self.A + A_end)
+        A, loose = 0.5 * (self.A + A_end), self.loose(A_end)
         # Momentum is balanced in the axes half-way, where M is nearly all of its derivative; what is derived at the
-        # end is turned there, and along slender axes taken as the body sees it.
+        # end is turned there, and along loose axes taken as the body sees it.
         back = jnp.swapaxes(posed(carried(self.state, 0.5 * h * w))[1], -1, -2)
         Q = product(back, end[1])
         turned, to_end = in_space(back, self.A_space), jnp.swapaxes(Q, -1, -2)
-        A_force = 0.5 * (half_way(self.slender, Q, in_space(to_end, turned) + A_end, 2.0 * A)).reshape(k, n)
+        A_force = 0.5 * (half_way(loose, Q, in_space(to_end, turned) + A_end, 2.0 * A)).reshape(k, n)
 
         def balanced(slopes: Any, of_body: Any) -> Any:
             """(6N, m) of the end, half-way."""
             parts = (x.T.reshape(-1, N, 6) for x in (slopes, of_body))
-            return half_way(self.slender, Q, *parts).reshape(-1, n).T
+            return half_way(loose, Q, *parts).reshape(-1, n).T
 
         by_q, by_u = self._force_slopes(end, u_end)
         carry = carry_of(h * w)
@@ -91,7 +91,7 @@ class NewtonMatrix(Convergence):
             return Ka + KA @ dLam, dLam
 
         if self.both:
-            MA = over_mass(self.per_thick, A[self.hol]).reshape(-1, n).T
+            MA = over_mass(self.per_mass, A[self.hol]).reshape(-1, n).T
             over_S_phi = self._over(matmul(D_phi, MA))
 
         def solve(residual: Any) -> Any:

@@ -7,6 +7,9 @@ the path, T turns a spin w·e that is there into more or less of it, by a part h
 moment about e: nothing for a round body, everything for a rod. So the balance along e is taken with cos|a| (Jd - τ)
 in place of C Jd - T, where τ is the same mean, taken in the axes of the body; both do the same work. Rows are then
 means of the ends, where joints are closed: half-way they gape, and those of a hinge along e pull about e by as much.
+
+All that is of an axis about which nothing holds the body. Where rows do, of a hinge across e or aslant, its spin is
+geared to other motions, its own moment does not matter, and the work that rows do there does.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from polhode.algebra.scalars import stumpff
 from polhode.multibody.describe.bodies import ROUND
 
 _THIN = 0.91  # a twentieth
+_LOOSE = 0.01
+_NONE = 1e-12  # where a body is not slender its moment is any
 
 
 def _smooth(x: Any) -> Any:
@@ -44,9 +49,17 @@ def along(slender: Any, x: Any) -> Any:
 
 
 def thickened(slender: Any, J: Any) -> Any:
-    """J with a moment about slender axes as large as those across them: the measure of what differs there from a
-    motion and is no momentum, so that it stays small however thin a body is."""
+    """J with a moment about slender axes as large as those across them: the measure of guesses and of corrections, so
+    that they stay small however thin a body is."""
     return J if slender is None else J + 0.5 * jnp.trace(J, axis1=-2, axis2=-1)[:, None, None] * slender
+
+
+def loose(slender: Any, J: Any, held: Any) -> Any:
+    """Slender axes of bodies that nothing holds about them: where rows gear less than a hundredth of a body's own
+    moment to its spin, `held` (N,), and not where they pass through a position in which they hold it no more."""
+    size = jnp.trace(slender, axis1=-2, axis2=-1)
+    own = (jnp.sum(slender * J, axis=(-1, -2)) + _NONE * jnp.trace(J, axis1=-2, axis2=-1)) / (size + _NONE)
+    return slender * (_LOOSE * own / (_LOOSE * own + held))[:, None, None]
 
 
 def half_way(slender: Any, Q: Any, X: Any, Y: Any) -> Any:

@@ -29,7 +29,7 @@ from polhode.multibody.rows.group import NOWHERE
 from polhode.multibody.rows.momenta import carried, momentum, posed
 from polhode.multibody.rows.row_blocks import Blocks
 from polhode.multibody.step.blocks import carry_of, halfway, masses
-from polhode.multibody.step.equations import Equations
+from polhode.multibody.step.equations import Equations, inverses
 from polhode.multibody.step.force_slopes import force_slopes
 from polhode.multibody.step.slender import half_way
 from polhode.multibody.step.sparse_scaled import SparseScaled
@@ -74,6 +74,10 @@ class SparseEquations(Equations):
         m = 1.0 / rows.inner(s, A, MA)
         return m, m * rows.along(s, MA, assembly.forces(s, q, u, t))
 
+    def row_inertia(self, A: Blocks) -> Any:
+        s = self.system
+        return inverses(rows.inner(s, A, rows.over_masses(s, self.per_thick, A)))
+
     def scaled(self) -> SparseScaled:
         return SparseScaled(self)
 
@@ -86,11 +90,12 @@ class SparseEquations(Equations):
         w, Lam, Gam = x[:3]
         mid, end = posed(carried(self.state, 0.5 * h * w)), posed(carried(self.state, h * w))
         A_end = self.rows(end, t + h)
-        u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), A_end, Gam, w))
+        loose = self.loose(A_end)
+        u_end = self.end_velocity(w, self.closing_pull(self.rows(mid, t + 0.5 * h), A_end, Gam, w, loose))
         back = jnp.swapaxes(mid[1], -1, -2)
         Q, from_start = product(back, end[1]), self.turned(jnp.swapaxes(end[1], -1, -2), self.A_space)
         A, A_force = jax.tree.map(halfway, (self.A, from_start), (A_end, A_end))
-        return self._saddle(end, u_end, Lam, carry_of(h * w), Q, A, A_force, A_end)
+        return self._saddle(end, u_end, Lam, carry_of(h * w), (loose, Q), A, A_force, A_end)
 
     def _row_slope_blocks(self, end: Any, u: Any, Lam: Any) -> list[Any]:
         """∂(A_sᵀΛ)/∂q and ∂ψ/∂q at the end among the bodies of each constraint: (c, b, 6, b, 6) and
@@ -100,7 +105,7 @@ class SparseEquations(Equations):
         return [(g.wrench_slope(*at, Lam[g.rows]), g.psi_slope(*at)) for g in self.system.groups]
 
     def _saddle(
-        self, end: Any, u_end: Any, Lam: Any, carry: Any, Q: Any, A: Blocks, A_force: Blocks, A_end: Blocks
+        self, end: Any, u_end: Any, Lam: Any, carry: Any, axes: Any, A: Blocks, A_force: Blocks, A_end: Blocks
     ) -> Callable[[Any], Any]:
         """J⁻¹ as a function of the residual, from its blocks."""
         s, h = self.system, self.h
@@ -109,11 +114,10 @@ class SparseEquations(Equations):
         by_six, of_six = np.s_[:, :, None], np.s_[:, None, :]
         # Momentum is balanced half-way, as in `newton_matrix`.
         body = skew(self.pull(A_end, Lam)[:, 3:])
-        J.add(self._balanced(np.arange(s.size), Q, M, M), at.u[by_six], at.u[of_six])
-        thick = masses(s, self.thick)
-        J.add(thick, at.w[by_six], at.w[of_six])
-        J.add(-0.5 * thick, at.w[by_six], at.u[of_six])
-        turning = self._balanced(np.arange(s.size), Q, gyro, jnp.pad(-0.5 * body, ((0, 0), (3, 0), (3, 0))))
+        J.add(self._balanced(np.arange(s.size), axes, M, M), at.u[by_six], at.u[of_six])
+        J.add(M, at.w[by_six], at.w[of_six])
+        J.add(-0.5 * M, at.w[by_six], at.u[of_six])
+        turning = self._balanced(np.arange(s.size), axes, gyro, jnp.pad(-0.5 * body, ((0, 0), (3, 0), (3, 0))))
         J.add(h * _carried_by(carry[:, None], turning), at.u[by_six], at.w[of_six])
         slopes = self._row_slope_blocks(end, u_end, Lam)
         for g, B, B_force, B_end, (wrench, rate) in zip(s.groups, A, A_force, A_end, slopes, strict=True):
@@ -122,10 +126,10 @@ class SparseEquations(Equations):
             u, w = _with_ground(at.u)[on][:, None], _with_ground(at.w)[on][:, None]
             pair = np.array(g.together)
             u_pair, w_pair = _with_ground(at.u)[pair], _with_ground(at.w)[pair]
-            by_pair = _carried_by(carry[pair][:, None, None], self._balanced(pair, Q, wrench, wrench))
+            by_pair = _carried_by(carry[pair][:, None, None], self._balanced(pair, axes, wrench, wrench))
             J.add(-0.5 * h * by_pair, u_pair[..., None, None], w_pair[:, None, None])
-            on_body = (None if self.slender is None else self.slender[on][:, None]), Q[on][:, None]
-            J.add(-half_way(*on_body, B_force, B), u, row)
+            loose, turns = (None if X is None else X[on][:, None] for X in axes)
+            J.add(-half_way(loose, turns, B_force, B), u, row)
             J.add(B_end, row, u)
             J.add(h * _carried_by(turn, rate), row, w)
             D_phi = _carried_by(turn, B_end[closing])
@@ -133,12 +137,12 @@ class SparseEquations(Equations):
                 gam = at.Gam[self.number[g.rows[closing]]][..., None, None]
                 J.add(-B[closing], w, gam)
                 J.add(D_phi, gam, w)
-                J.add(h * half_way(*on_body, rate[closing], 0.0 * rate[closing]), u, gam)
+                J.add(h * half_way(loose, turns, rate[closing], 0.0 * rate[closing]), u, gam)
             else:
                 J.add(h * self.kappa * D_phi, row[closing], w)
         for on, reads, by_q, by_u in force_slopes(s, end, u_end, self.t + h):
             to = at.u[on][..., None, None]
-            by_q, by_u = (self._balanced(on, Q, x, x) for x in (by_q, by_u))
+            by_q, by_u = (self._balanced(on, axes, x, x) for x in (by_q, by_u))
             J.add(-0.5 * h * h * _carried_by(carry[reads], by_q), to, at.w[reads])
             J.add(-0.5 * h * by_u, to, at.u[reads])
         values, solver = J.gathered(at.size)
@@ -151,12 +155,12 @@ class SparseEquations(Equations):
 
         return solve
 
-    def _balanced(self, on: np.ndarray, Q: Any, slopes: Any, of_body: Any) -> Any:
+    def _balanced(self, on: np.ndarray, axes: Any, slopes: Any, of_body: Any) -> Any:
         """Slopes of momenta of these bodies, (..., on, 6, *by), from the axes of the end to those half-way."""
         at = on.ndim
         by = slopes.ndim - at - 1
         shape = (*on.shape, *[1] * by, 3, 3)
-        matrices = (None if X is None else X[on].reshape(shape) for X in (self.slender, Q))
+        matrices = (None if X is None else X[on].reshape(shape) for X in axes)
         parts = (jnp.moveaxis(x, at, -1) for x in (slopes, of_body))
         return jnp.moveaxis(half_way(*matrices, *parts), -1, at)
 
