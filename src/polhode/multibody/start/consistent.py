@@ -25,6 +25,7 @@ from polhode.multibody.start.least_motion import Least, rows_at, sizes
 from polhode.multibody.start.least_multipliers import least
 from polhode.multibody.start.moment import moment
 
+_ASIDE = 1e-6
 _CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of each row (m, rad, m/s, rad/s)
 
 
@@ -112,6 +113,7 @@ def _moving(system: Gathered, state: State, t: float) -> State:
         state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
         psi = np.asarray(moment(system, state, t).psi)
     scale = rows.scale(_speeds(given) + _speeds(np.asarray(motion(state)))) + asked
+    scale = scale + _ASIDE * scale.max()  # a row of what stands still has the round-off of those that move
     if not _holds(system, rows, psi, scale, 1e3 * _CLOSED):
         worst = int(np.argmax(np.abs(psi)))
         clash = clashing(system, state, t, np.arange(system.rows), psi) or [

@@ -16,11 +16,12 @@ _SIDE_BY_SIDE = 256  # columns of the Jacobian
 
 
 class Roots:
-    """M^(1/2) of a system, as √m and Cholesky's root of J, of thin rods as if they were thick."""
+    """M^(1/2) of a system, as √m and Cholesky's root of J, of thin rods as if they were thick; but where rows follow
+    from others the least correction is that of the motion itself."""
 
     def __init__(self, system: System, thick: Any) -> None:
         self.m = jnp.sqrt(jnp.asarray(system.masses))[:, None]
-        self.J = root3(thick)
+        self.J = root3(jnp.asarray(system.inertias) if system.redundant else thick)
         self.over_J = inverse3(self.J)
 
     def under(self, p: Any) -> Any:

@@ -49,8 +49,8 @@ def along(slender: Any, x: Any) -> Any:
 
 
 def thickened(slender: Any, J: Any) -> Any:
-    """J with a moment about slender axes as large as those across them: the measure of guesses and of corrections, so
-    that they stay small however thin a body is."""
+    """J with a moment about slender axes as large as those across them: the measure of guesses and of what rows hold,
+    however thin a body is."""
     return J if slender is None else J + 0.5 * jnp.trace(J, axis1=-2, axis2=-1)[:, None, None] * slender
 
 

@@ -28,7 +28,7 @@ class SparseScaled(Scaled):
 
     def lengths(self) -> Any:
         e = self.equations
-        return jnp.sqrt(rows.inner(e.system, e.A, rows.over_masses(e.system, e.per_thick, e.A)))
+        return jnp.sqrt(rows.inner(e.system, e.A, rows.over_masses(e.system, e.per_mass, e.A)))
 
     def least(self, y: Any, left: Any, cut: float) -> tuple[Any, Any]:
         """The d of least |Jd - left|² + |εd|² (Levenberg and Marquardt's), and the same once more for what that leaves:
