@@ -77,7 +77,7 @@ def test_a_spin_that_is_there_stays(moment: float) -> None:
     bodies = [replace(b, omega=(spin, 0, 0)) for b, spin in zip(rods(moment, 0.0), spins, strict=True)]
     system = mb.System(bodies, forces=[mb.Gravity()], constraints=joints(bodies, held=True))
     run = ph.simulate(system, step=STEP, until=UNTIL)
-    # Steps are solved to some 1e-15 of the momentum across; over the moment, measured 3e-12, 1e-10 and 1e-7.
+    # Steps are solved to some 1e-15 of the momentum across; over the moment, measured 3e-12, 4e-10 and 1e-7.
     assert np.abs(run.omegas[..., 0] - spins).max() < 1e-13 / moment
     assert np.abs(run.energy - run.energy[0]).max() < energy(moment)
 
@@ -121,8 +121,8 @@ def test_a_wheel_on_a_rod_does_not_spin_the_rod(moment: float) -> None:
     wheel = mb.Body("wheel", 1.0, (0.01, 0.01, 0.02), position=up, attitude=R.as_matrix(), omega=(0, 0, 100.0))
     links = [mb.Ball("ground", "rod", at=(0, 0, 0)), mb.Revolute("rod", "wheel", at=up, axis=up)]
     run = ph.simulate(mb.System([rod, wheel], forces=[mb.Gravity()], constraints=links), step=0.005, until=0.5)
-    assert np.abs(run.omegas[:, 0, 2]).max() < 1e-6  # measured 1e-11 and 1e-8; it was 1.6 and more
-    assert np.ptp(run.energy) < 1e-10  # measured 3e-13
+    assert np.abs(run.omegas[:, 0, 2]).max() < 1e-6  # measured 2e-11 and 9e-7; it was 1.6 and more
+    assert np.ptp(run.energy) < 1e-10  # measured 3e-13 and 7e-12
     assert np.abs(run.omegas[:, 0, :2]).max() > 1.0
 
 
