@@ -22,6 +22,7 @@ import jaxlib
 import numpy as np
 
 from polhode._programs import files
+from polhode._programs.at_once import AtOnce
 from polhode._programs.compiling import compiler_options
 from polhode._programs.flat import Flat
 from polhode._programs.folder import bounded, traced_folder
@@ -115,9 +116,15 @@ class Stored:
     def _jit(self, fn: Callable[..., Any]) -> Any:
         return jax.jit(fn, compiler_options=compiler_options(briefly=self._briefly))
 
-    def _compiled(self, fn: Callable[..., Any], leaves: list[Any]) -> Any:
-        """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each."""
-        return self._jit(fn).lower(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)).compile()
+    def _compiled(self, fn: Callable[..., Any], leaves: list[Any], results: Any = None) -> Callable[..., Any]:
+        """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each. `results`: their
+        shapes and kinds, if they are known."""
+        given = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves]
+        if results is None or not AtOnce.fits(given, results):
+            return self._jit(fn).lower(*given).compile()
+        packed = AtOnce(fn, given, results)
+        call = self._jit(packed).lower(packed.shape).compile()
+        return lambda *leaves: packed.unpacked(call(packed.packed(leaves)))
 
     def _made(self, name: str, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
         program = self._program(name, flat, leaves)
@@ -137,7 +144,10 @@ class Stored:
         if path is not None and exported is not None:
             files.write(path, flat.result(range(flat.count)), exported)
             bounded()
-        call = self._compiled(flat if exported is None else exported.call, leaves)
+        if exported is None:
+            call = self._compiled(flat, leaves)
+        else:
+            call = self._compiled(exported.call, leaves, exported.out_avals)
         return lambda leaves: flat.result(call(*leaves))
 
     def _found(self, found: tuple[Any, Any], leaves: list[Any]) -> Callable[..., Any] | None:
@@ -145,7 +155,7 @@ class Stored:
         example, program = found
         shape = jax.tree.structure(example)
         try:
-            call = self._compiled(program.call, leaves)
+            call = self._compiled(program.call, leaves, program.out_avals)
         except Exception:  # whatever is wrong with the numbers, tracing will say
             return None
         return lambda leaves: jax.tree.unflatten(shape, call(*leaves))

@@ -17,6 +17,8 @@ def reals(values: Any) -> np.ndarray:
     (booleans, text, complex numbers, masked entries) or does not fit into 64 bits."""
     if type(values) in (float, np.float64) or (type(values) is np.ndarray and values.dtype == np.float64):
         return np.array(values)
+    if type(values) is int and -(2**53) <= values <= 2**53:
+        return np.array(float(values))
     for part in _parts(values, 0):
         if isinstance(part, jax.core.Tracer):
             raise ValueError(

@@ -20,6 +20,7 @@ class InputError(ValueError):
 # A decimal number in ASCII. `float` alone takes digits of any script, underscores and spaces too.
 DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 SMALLEST = float(np.finfo(float).tiny)  # below it, numbers lose digits, then become 0
+LARGEST = float(np.finfo(float).max)
 LARGEST_COUNT = 2**62
 
 
@@ -59,6 +60,8 @@ def _first_line(error: Exception) -> str:
 
 
 def positive(name: str, value: Any) -> float:
+    if type(value) in (float, int) and SMALLEST <= value <= LARGEST:  # most are
+        return float(value)
     number = numbers(name, value)
     if number.shape != () or not number > 0:
         raise InputError(f"{name} must be one positive number; got {shown(value)}")

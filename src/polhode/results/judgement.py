@@ -103,7 +103,8 @@ def drift_of(run: Any, what: str | np.ndarray) -> float:
 
 def energy_gone_wrong(run: Any) -> str | None:
     """A sentence where the energy changed though nothing drives the motion."""
-    energy, kinetic, potential = (left(run, run[name]) for name in ("energy", "kinetic", "potential"))
+    kinetic, potential = left(run, run["kinetic"]), left(run, run["potential"])
+    energy = kinetic + potential
     change = np.abs(energy - energy[0]).max(axis=0)
     if run.renewals or run.halvings:
         if not np.any(np.ptp(energy, axis=0) > _NOTICED * kinetic.max()) or "energy" not in run.conserved:

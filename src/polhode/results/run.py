@@ -113,12 +113,15 @@ class Run(Sendable, Course):
             return self._judged[name]
         if q.made_of:
             return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
-        if q.whole and q.of is not None:
-            with np.errstate(over="ignore", invalid="ignore"):  # `judge` looks at what must be finite
-                if not self.changes or "row" in q.dims:
-                    return np.asarray(q.of(self.known, self.state, self.t))
-                return over_parts(self, lambda *part: {name: np.asarray(q.of(*part))})[name]  # type: ignore[misc]
-        return self._judged[name] if name in _JUDGED else self._looked[name]
+        if name in _JUDGED:
+            return self._judged[name]
+        return self._whole(q) if q.whole and q.of is not None else self._looked[name]
+
+    def _whole(self, q: Quantity) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):  # `judge` looks at what must be finite
+            if not self.changes or "row" in q.dims:
+                return np.asarray(q.of(self.known, self.state, self.t))  # type: ignore[misc]
+            return over_parts(self, lambda *part: {q.name: np.asarray(q.of(*part))})[q.name]  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         """Quantities by name, or by the name they have as an attribute."""
@@ -133,7 +136,8 @@ class Run(Sendable, Course):
 
     @cached_property
     def _judged(self) -> dict[str, np.ndarray]:
-        return mapped(self, self._mapped(True))
+        whole = {name: self._whole(self.quantities[name]) for name in self.judged if self.quantities[name].whole}
+        return whole | mapped(self, self._mapped(True))
 
     @cached_property
     def _looked(self) -> dict[str, np.ndarray]:

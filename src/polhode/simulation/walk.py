@@ -72,7 +72,8 @@ class Walk:
                 signals.waiting = False
                 spent, before = time.perf_counter() - clock, self.done
                 self._take(block, stride)
-                signals.keep()
+                if self.done < self.plan.total:
+                    signals.keep()
                 bar.advance(self.done)
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
@@ -104,7 +105,8 @@ class Walk:
         budget = self.ladder.steps(self.done, self.budget)
         count, stride = self.plan.next(self.done, budget, self._capacity, each=self.watch is not None)
         numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(count), np.int64(stride))
-        return jax.block_until_ready(self.ladder.program(self.done)(self.system, self.state, *numbers)), stride
+        block = self.ladder.program(self.done)(self.system, self.state, *numbers)
+        return jax.block_until_ready(block) if isinstance(block.done, jax.Array) else block, stride
 
     def _shortened(self, k: int, state: Any, t: float, h: float) -> Block:
         """A step of another length, k steps further on."""
