@@ -17,8 +17,8 @@ FOR_ALL = {"_notices", "_programs", "_signals", "_startup"}
 LAYERS = [
     ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
     ("references",), ("peers",),
-    ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching",), ("events", "members", "running"),
-    ("asked", "given", "step_choice"), ("api",),
+    ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching", "given"), ("prepared",),
+    ("events", "members", "running"), ("asked", "step_choice"), ("api",),
     ("inputs", "verify"), ("papers",), ("bench",), ("cli",), ("__main__",),
 ]  # fmt: skip
 MAY_NOT = {("problems", "methods"), ("multibody", "methods"), ("rotation", "solve")}

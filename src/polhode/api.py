@@ -21,6 +21,7 @@ from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
+from polhode.prepared import problem_like
 from polhode.results.ended import interrupted_by, who_was_lost, why_failed
 from polhode.results.rerun import going_on, without_events
 from polhode.results.run import Run
@@ -135,10 +136,10 @@ def simulate(
                 )
             run = _go_on(what, leg, plan, progress, signals, on_sample, events)
         else:
-            problem = problem_from(what, load, start)
+            problem, mark = problem_like(what, load, start)
             problem = problem if t0 is None else replace(problem, t0=moment_of("t0", t0))
             given, step = step, problem.step if step is None else step
-            _outside_of_transformations(problem.system, problem.start, problem.t0, step, until)
+            _outside_of_transformations((problem.system, problem.start) if mark is None else (), step, until)
             if steps is None and until is None:
                 until = problem.until if times is None else last_of(times)
             chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
@@ -152,7 +153,7 @@ def simulate(
                     "step is missing: give the length of a step (s), simulate(..., step=0.01), or a tolerance"
                 )
             plan = plan_of(step, until, steps, problem.t0, saving)
-            run = _begin(problem, chosen, plan, progress, method_path, signals, on_sample, events)
+            run = _begin(problem, mark, chosen, plan, progress, method_path, signals, on_sample, events)
             if estimate is not None and run.trajectory.status is Status.OK:
                 run = replace(run, estimate=estimate)
     status = run.trajectory.status
@@ -170,6 +171,7 @@ def simulate(
 
 def _begin(
     problem: Problem,
+    mark: Any,
     chosen: Method,
     plan: Plan,
     progress: bool | None,
@@ -179,7 +181,7 @@ def _begin(
     events: Any,
 ) -> Run:
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
-    leg = first_leg(problem, chosen, plan, bar)
+    leg = first_leg(problem, mark, chosen, plan, bar)
     recipe = partial(recipe_for, problem, chosen, plan, path, events)
     return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events)
 

@@ -19,6 +19,7 @@ from polhode.model.functions import as_arrays
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
+from polhode.prepared import leg_mark, legs
 from polhode.results.ended import words
 from polhode.results.parts import after_change
 from polhode.results.rerun import recipe_of, without_events
@@ -27,7 +28,7 @@ from polhode.results.sending import Lost
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
-from polhode.simulation.rungs import briefly
+from polhode.simulation.rungs import Rungs, briefly
 from polhode.watching import Change, watch_of
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
@@ -41,6 +42,7 @@ class Leg:
     run: Run
     begin: Checkpoint
     now: Any  # the system, with users' functions as they are; that of the run, unless an event changed it
+    ladder: Rungs | None = None  # of the method, if another run made it
 
     @property
     def axes(self) -> Any:
@@ -62,7 +64,14 @@ class Leg:
         return state if begun is state else as_arrays(begun)
 
 
-def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
+def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Progress) -> Leg:
+    """`mark`: what tells the problem from others, if that can be told."""
+    leg = legs.get(leg_mark(mark, problem.t0, method), lambda: _first_leg(problem, method, plan, bar))
+    ladder = None if leg.ladder is None else leg.ladder.again()
+    return replace(leg, run=replace(leg.run, step=plan.step, every=plan.apart), ladder=ladder)
+
+
+def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
     system, t0 = problem.system, float(problem.t0)
     with bar.waiting(lambda: "preparing the start"), unchanged():
         now, state = system.begun(problem.start, t0)
@@ -76,7 +85,8 @@ def first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Le
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
-    return Leg(run, Checkpoint(begun), now)
+    leg = Leg(run, Checkpoint(begun), now)
+    return replace(leg, ladder=Rungs(method, leg.stepped, begun, briefly(leg.stepped)))
 
 
 def next_leg(run: Run, method: Any, step: Any) -> Leg:
@@ -165,6 +175,7 @@ def _moved(
         signals=signals,
         on_samples=None if on_sample is None else show,
         watch=watch,
+        rungs=leg.ladder,
         last=run.trajectory.last if begun else None,
     )
     if axes is not None:

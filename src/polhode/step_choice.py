@@ -21,6 +21,6 @@ def step_within(
     bar = Progress(0, f"{method.name}, to a tolerance of {tolerance:g}", progress)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the run itself says what is odd about its start
-        leg = first_leg(problem, method, Plan(length, 1, 1), bar)
+        leg = first_leg(problem, None, method, Plan(length, 1, 1), bar)
     steps, estimate = within(repeated(leg.run, length, SAMPLES, signals, progress), tolerance)
     return length / steps, estimate

@@ -1,8 +1,9 @@
 """Programs: users' functions by what they compute, and compiled programs kept from process to process."""
 
 from polhode._programs.compiling import compiler_options
+from polhode._programs.fingerprint import fingerprint
 from polhode._programs.names import NamelessError, is_from, same_everywhere
-from polhode._programs.settings import has_64_bits
+from polhode._programs.settings import has_64_bits, settings
 from polhode._programs.stored import Stored, forget, kept_on_disk, stored, unchanged
 from polhode._programs.traced import Program, Traced, anew, trace_number, traced
 
@@ -13,11 +14,13 @@ __all__ = [
     "Traced",
     "anew",
     "compiler_options",
+    "fingerprint",
     "forget",
     "has_64_bits",
     "is_from",
     "kept_on_disk",
     "same_everywhere",
+    "settings",
     "stored",
     "trace_number",
     "traced",

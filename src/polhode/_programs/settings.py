@@ -1,7 +1,8 @@
-"""Settings of JAX that a traced program depends on."""
+"""Settings of JAX that a traced program depends on, and one of how a program is called."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import jax
@@ -19,6 +20,11 @@ _SETTINGS = (
     "jax_threefry_partitionable",
     "jax_enable_checks",
 )
+
+# On a CPU a program is then run by who calls it: to wake another thread for it takes as long as a hundred steps. It has
+# no effect once JAX has started, and JAX takes this from no variable of the environment.
+with suppress(AttributeError):
+    config.update("jax_cpu_enable_async_dispatch", False)
 
 
 def settings() -> tuple[Any, ...]:

@@ -38,7 +38,7 @@ def gone_on(job: Any, method: Any, path: Path, progress: bool | None) -> Run | N
     if dataset.attrs["status"] not in (Status.OK.name, Status.STOPPED.name, Status.INTERRUPTED.name):
         return None
     plan = Plan.of(step, None, int(dataset.attrs["steps"]), job.every)
-    leg = first_leg(job.problem, method, plan, Progress(plan.total, "", progress))
+    leg = first_leg(job.problem, None, method, plan, Progress(plan.total, "", progress))
     if type(leg.begin.state) is not type(leg.now.matched(leg.begin.state, leg.now)):
         return None  # its method keeps more in every state than a file holds
     end = read(stands, leg.begin.state, str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +49,7 @@ def looked_at(quantities: Sequence[Quantity], system: Any, states: Any, t: np.nd
     another all others."""
     if not quantities:
         return {}
-    size = sum(int(np.prod(np.shape(x)[1:])) for x in jax.tree.leaves(states))
+    size = sum(math.prod(np.shape(x)[1:]) for x in jax.tree.leaves(states))
     each = max(1, min(_SAMPLES[len(t) > _SAMPLES[0]], _NUMBERS // max(size, 1)))
     parts: list[list[np.ndarray]] = [[] for _ in quantities]
     program = None
@@ -58,4 +59,5 @@ def looked_at(quantities: Sequence[Quantity], system: Any, states: Any, t: np.nd
         program = program or _mapped.prepared(tuple(quantities), *some)
         for part, values in zip(parts, program(*some), strict=True):
             part.append(np.asarray(values)[: len(t) - first])
-    return {q.name: np.concatenate(part) for q, part in zip(quantities, parts, strict=True)}
+    whole = (np.concatenate(part) if len(part) > 1 else part[0] for part in parts)
+    return {q.name: values for q, values in zip(quantities, whole, strict=True)}

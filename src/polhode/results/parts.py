@@ -29,12 +29,15 @@ def after_change(run: Any, more: Any, now: Any) -> Any:
 
 def _parts(run: Any) -> Iterator[tuple[Any, Any, np.ndarray]]:
     """Each: its system, its states, their times."""
+    if not run.changes:
+        yield run.now, run.state, run.t
+        return
     starts = [(0, run.now), *run.changes]
     ends = [first for first, _ in run.changes] + [len(run.t)]
     for (first, system), end in zip(starts, ends, strict=True):
         if first < end:
             states = jax.tree.map(lambda x, part=slice(first, end): x[part], run.state)
-            yield system, states if not run.changes else system.matched(states, run.now), run.t[first:end]
+            yield system, system.matched(states, run.now), run.t[first:end]
 
 
 def over_parts(run: Any, looked: Callable[[Any, Any, np.ndarray], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

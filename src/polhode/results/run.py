@@ -137,7 +137,8 @@ class Run(Sendable, Course):
     @cached_property
     def _judged(self) -> dict[str, np.ndarray]:
         whole = {name: self._whole(self.quantities[name]) for name in self.judged if self.quantities[name].whole}
-        return whole | mapped(self, self._mapped(True))
+        others = self._mapped(True)
+        return whole | mapped(self, others) if others else whole
 
     @cached_property
     def _looked(self) -> dict[str, np.ndarray]:

@@ -7,14 +7,14 @@ are mapped over.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._programs import Traced, traced
+from polhode._programs import Traced, fingerprint, is_from, traced
 from polhode.algebra import Mat3, Vec3
 from polhode.algebra.arraylike import as_array
 from polhode.model.checks import InputError
@@ -130,6 +130,11 @@ class FromFunction(Load):
         names, made_of = tuple(sorted(numbers)), (type(self), self.fn, self._arity, self._static(), shape)
         leaves = [TracedFunction(*traced(call, values, numbers, of=made_of)), *(numbers[n] for n in names)]
         return self.tree_unflatten((None, names, self._arity, self._static()), leaves)
+
+    def mark(self) -> Hashable | None:
+        if not is_from(type(self), "polhode"):
+            return None
+        return fingerprint(type(self), self.fn, self._arity, self._static(), self.parameters)
 
     def tree_flatten(self) -> Any:
         names = tuple(sorted(self.parameters))

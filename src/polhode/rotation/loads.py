@@ -6,7 +6,7 @@ A load answers two questions about attitude R (body to space), time t and angula
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 import jax
@@ -64,6 +64,10 @@ class Load:
         """The same with the user's functions as they are now, for a batch of this shape: see `Traced`."""
         return self
 
+    def mark(self) -> Hashable | None:
+        """Equal to that of before only if it computes the same as it did; None where that cannot be told."""
+        return None
+
     def __add__(self, other: Load) -> Load:
         return Sum((self, other))
 
@@ -79,6 +83,9 @@ class Free(Load):
     @property
     def conservative(self) -> bool:
         return True
+
+    def mark(self) -> Hashable:
+        return ()
 
 
 @jax.tree_util.register_dataclass
@@ -118,6 +125,10 @@ class Sum(Load):
 
     def traced(self, shape: tuple[int, ...]) -> Load:
         return Sum(tuple(part.traced(shape) for part in self.parts))
+
+    def mark(self) -> Hashable | None:
+        marks = tuple(part.mark() for part in self.parts)
+        return None if None in marks else marks
 
     def __add__(self, other: Load) -> Load:
         return Sum((*self.parts, other))

@@ -18,7 +18,7 @@ from polhode.solve import Report
 
 def numbers_in(state: Any) -> int:
     """Of one sample."""
-    return sum(math.prod(jnp.shape(x)) for x in jax.tree.leaves(state))
+    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(state))
 
 
 def capacity_for(numbers: int) -> int:

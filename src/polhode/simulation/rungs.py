@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,12 @@ class Rungs:
     def stands(self) -> tuple[int, int]:
         """The rung of now, and the step up to which it goes on."""
         return self._rung, self._until
+
+    def again(self) -> Rungs:
+        """For another run of the same method, system and start, with the programs there are."""
+        made = copy(self)
+        made._rung, made._until = 0, 0
+        return made
 
     def afresh(self, rung: int = 0, until: int = 0) -> Rungs:
         """From the first rung on, or from where another stood, with the programs there are."""

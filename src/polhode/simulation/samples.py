@@ -33,8 +33,8 @@ class Samples:
                 f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
                 f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
             )
-        self.states = jax.tree.map(lambda x: np.empty((room, *np.shape(x))), state)
-        self._arrays = jax.tree.leaves(self.states)
+        leaves, self._tree = jax.tree.flatten(state)
+        self._arrays = [np.empty((room, *np.shape(x))) for x in leaves]
         self.counts = np.empty(room, int)
         self.offsets = np.zeros(room)
         self.count = 0
@@ -45,7 +45,7 @@ class Samples:
         if self.plan.at is not None or not keep.any():
             return self.count
         rows = slice(0, len(counts)) if keep.all() else np.flatnonzero(keep)
-        return self.put(counts[keep], [np.asarray(x)[rows] for x in jax.tree.leaves(states)])
+        return self.put(counts[rows], [np.asarray(x)[rows] for x in jax.tree.leaves(states)])
 
     def add(self, count: int, offset: float, state: Any) -> None:
         """One."""
@@ -63,5 +63,8 @@ class Samples:
     def kept(self) -> tuple[np.ndarray, Any, np.ndarray | None]:
         """Counts, states and offsets."""
         offsets = self.offsets[: self.count]
-        states = jax.tree.map(lambda x: x[: self.count], self.states)
-        return self.counts[: self.count], states, offsets if offsets.any() else None
+        return self.counts[: self.count], self.between(0, self.count), offsets if offsets.any() else None
+
+    def between(self, first: int, end: int) -> Any:
+        """The states of these."""
+        return jax.tree.unflatten(self._tree, [x[first:end] for x in self._arrays])

@@ -199,7 +199,7 @@ class Walk:
         if self.on_samples is None or new.start == new.stop:
             return False
         self._shown = new.stop
-        said = self.on_samples((saved.counts[new], saved.offsets[new], jax.tree.map(lambda x: x[new], saved.states)))
+        said = self.on_samples((saved.counts[new], saved.offsets[new], saved.between(new.start, new.stop)))
         return isinstance(said, bool | np.bool_) and bool(said)
 
     def _fail(self, block: Block, ok: np.ndarray) -> None:

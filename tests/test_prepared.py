@@ -1,0 +1,158 @@
+"""A run again of the same body, load, start and method is not looked at again; of anything else it is."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode import prepared, running
+from polhode._programs.at_once import AtOnce
+
+TOP = ph.RigidBody((5.0, 5.0, 1.0))
+START = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))
+weight = 20.0
+
+
+def falling(R: Any) -> Any:
+    return weight * R[2, 2]
+
+
+def gone(load: Any, start: Any = START, **how: Any) -> np.ndarray:
+    return ph.simulate(TOP, load, start, **({"step": 0.01, "steps": 7} | how)).state.momentum.array[-1]
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Beginnings that were prepared, in a process that knows none."""
+    found: list[Any] = []
+    really = running._first_leg
+
+    def first_leg(*given: Any) -> Any:
+        found.append(given)
+        return really(*given)
+
+    monkeypatch.setattr(running, "_first_leg", first_leg)
+    monkeypatch.setattr(running, "legs", prepared.Recent())
+    monkeypatch.setattr(prepared, "_problems", prepared.Recent())
+    return found
+
+
+@pytest.mark.parametrize("load", [None, ph.Potential(falling), ph.Potential(falling) + ph.Torque((0.0, 0.0, 1.0))])
+def test_the_same_is_prepared_once(load: Any, looked: list[Any]) -> None:
+    first = gone(load)
+    assert len(looked) == 1
+    assert np.array_equal(gone(load), first)
+    same = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))
+    assert np.array_equal(gone(load, same), first)
+    assert np.array_equal(gone(load, step=0.02, steps=9, every=3), gone(load, step=0.02, steps=9))
+    assert len(looked) == 1
+
+
+def test_of_a_problem_too(looked: list[Any]) -> None:
+    problem = ph.problem("heavy-top")
+    ends = [ph.simulate(problem, step=0.001, steps=3).state.momentum.array[-1] for _ in range(2)]
+    assert np.array_equal(*ends)
+    assert len(looked) == 1
+
+
+def test_what_changed_is_looked_at(looked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    load = ph.Potential(falling)
+    by_name = ph.Potential(lambda R, w: w * R[2, 2], w=20.0)
+    first = gone(load)
+    assert np.array_equal(gone(by_name), first)
+    by_name.parameters["w"] = 10.0
+    monkeypatch.setitem(globals(), "weight", 10.0)
+    half = gone(load)
+    assert not np.array_equal(half, first)
+    assert np.array_equal(gone(by_name), half)
+    assert not np.array_equal(gone(load, ph.State.of(attitude=ph.exp((0.4, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))), half)
+    assert not np.array_equal(gone(load, method="akw"), half)
+    assert len(looked) == 6
+
+
+def test_numbers_changed_in_place_are_seen(looked: list[Any]) -> None:
+    body = ph.RigidBody((5.0, 4.0, 1.0))
+    ends = []
+    for _ in range(2):
+        ends.append(ph.simulate(body, None, START, step=0.01, steps=3).omega[0])
+        body.moments.z[...] = 2.0
+    assert len(looked) == 2
+    assert ends[0] == pytest.approx([0, 0, 5])
+    assert ends[1] == pytest.approx([0, 0, 5])
+
+
+def test_a_time_is_part_of_it(looked: list[Any]) -> None:
+    load = ph.Torque(lambda t: jnp.stack([jnp.cos(t), 0.0 * t, 0.0 * t]))
+    ends = [gone(load, t0=t0) for t0 in (0.0, 1.0, 0.0, 1.0)]
+    assert np.array_equal(ends[0], ends[2])
+    assert np.array_equal(ends[1], ends[3])
+    assert not np.array_equal(ends[0], ends[1])
+    assert len(looked) == 2
+
+
+def test_what_is_refused_is_refused_again(looked: list[Any]) -> None:
+    for _ in range(3):
+        with pytest.raises(ph.InputError, match="potential energy at the start must be finite"):
+            gone(ph.Potential(lambda R: jnp.log(-1.0 - R[2, 2] ** 2)))
+        with pytest.raises(ph.InputError, match="moves free bodies only"):
+            gone(ph.Potential(falling), method="dmv")
+
+
+def test_a_body_that_may_not_twist_says_so_each_time(looked: list[Any]) -> None:
+    body = ph.NonTwistingBody((1.0, 2.0, 3.0))
+    for count in (1, 2):
+        with pytest.warns(UserWarning, match="non-twisting frame does not allow"):
+            ph.simulate(body, None, ph.State.of(omega=(1.0, 0.0, 0.1)), method="em", step=0.01, steps=1)
+        assert len(looked) == count
+
+
+class Ours(ph.methods.IMIDM):
+    name = "ours"
+    share = 1.0
+
+    def step(self, system: Any, state: Any, t: Any, h: Any) -> Any:
+        return super().step(system, state, t, self.share * h)
+
+
+def test_a_users_method_is_prepared_each_time(looked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    load = ph.Potential(falling)
+    whole = gone(load, method=Ours())
+    monkeypatch.setattr(Ours, "share", 0.5)
+    assert not np.array_equal(gone(load, method=Ours()), whole)
+    assert len(looked) == 2
+
+
+def test_runs_at_the_same_time_do_not_disturb_each_other() -> None:
+    alone = gone(ph.Potential(falling), steps=2000)
+    load = ph.Potential(falling)
+    with ThreadPoolExecutor(4) as pool:
+        ends = list(pool.map(lambda _: gone(load, steps=2000), range(16)))
+    assert all(np.array_equal(end, alone) for end in ends)
+
+
+def test_no_more_are_kept_than_some() -> None:
+    made: list[int] = []
+    recent = prepared.Recent()
+
+    def make(i: int) -> int:
+        made.append(i)
+        return i + 1
+
+    for i in [*range(40), 39, 5, 39]:
+        assert recent.get(i, partial(make, i)) == i + 1
+    assert made == [*range(40), 5]  # 39 was there, 5 was let go
+    assert len(recent._made) == prepared._MOST
+
+
+def test_packed_numbers_keep_their_bits() -> None:
+    given = [np.array([[-0.0, np.nan], [5e-324, np.inf]]), np.int64(2**62 + 1), np.array(True), np.float64(1 / 3)]
+    packed = AtOnce(lambda *x: x, given, given)
+    back = packed.unpacked(np.asarray(packed(packed.packed(given)))[: packed._filled])
+    for x, y in zip(given, back, strict=True):
+        assert np.asarray(x).dtype == np.asarray(y).dtype
+        assert np.asarray(x).shape == np.shape(y)
+        assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
