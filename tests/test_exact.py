@@ -75,3 +75,41 @@ def test_a_body_that_may_not_twist(inertia: Any) -> None:
     assert ph.exact(body, start, [[1.0], [2.0]]).attitude.array.shape == (2, 1, 4)
     with pytest.raises(ph.InputError, match="w∥ = 0.1 rad/s about d3"):
         ph.exact(body, ph.State.of(omega=(1, 0.5, 0.1)), 1.0)
+
+
+SYMMETRIC = [(2.0, 2.0, 1.0), (1.0, 2.0, 2.0), (2.0, 0.7, 2.0), (3.0, 3.0, 3.0), (2.0, 2.0, 2.0 * (1 + 2**-52))]
+
+
+def test_a_step_of_a_symmetric_body_is_the_same_motion() -> None:
+    """It is taken another way, as long as it is no more than a turn; and by that of any body where it is longer."""
+    step = jax.jit(lambda I, Pi, h: ph.methods.Exact().step(ph.Rotation.of(ph.Vec3.of(I)), start(Pi), 0.0, h).state)
+
+    def start(Pi: Any) -> ph.State:
+        return ph.State(ph.Quaternion.of((0.8, 0.0, 0.6, 0.0)), ph.Vec3.of(Pi))
+
+    rng = np.random.default_rng(3)
+    for I in SYMMETRIC:
+        for h in (0.0, 1e-9, 0.1, -0.7, 2.0, 300.0):
+            Pi = rng.normal(size=3)
+            found, truly = step(np.array(I), Pi, h), ph.exact(ph.RigidBody(I), start(Pi), h)
+            np.testing.assert_allclose(found.momentum.array, truly.momentum.array, rtol=0, atol=2e-14)
+            R, exactly = (x.attitude.matrix().array for x in (found, truly))
+            np.testing.assert_allclose(R, exactly, rtol=0, atol=2e-14)
+
+
+def test_derivatives_of_a_step_of_a_symmetric_body() -> None:
+    """By its moments, each for itself, which makes it another body: as those of `exact`."""
+    Pi, weights = np.array([1.0, 1.0, 0.3]), np.random.default_rng(1).normal(size=12)
+
+    def seen(state: Any) -> Any:
+        return jnp.concatenate([state.attitude.matrix().array.reshape(9), state.momentum.array]) @ weights
+
+    def stepped(I: Any) -> Any:
+        start = ph.State(ph.Quaternion.of((0.8, 0.0, 0.6, 0.0)), ph.Vec3.of(Pi))
+        return seen(ph.methods.Exact().step(ph.Rotation.of(ph.Vec3.of(I)), start, 0.0, 0.4).state)
+
+    I, h = np.array([2.0, 2.0, 1.0]), 1e-5
+    value = jax.jit(stepped)
+    slopes = [(value(I + h * e) - value(I - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(jax.jit(jax.grad(stepped))(I), slopes, atol=1e-9)
+    np.testing.assert_allclose(jax.jit(jax.jacfwd(stepped))(I), slopes, atol=1e-9)
