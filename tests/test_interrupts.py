@@ -18,7 +18,9 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode import running
 from polhode.cli.stopping import Stopping
+from polhode.prepared import Recent
 from polhode.simulation import Status, StepError, rungs
 
 TOP = ph.RigidBody((5, 5, 1))
@@ -67,6 +69,7 @@ def in_block(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], obj
             return run_block
 
         monkeypatch.setattr(rungs, "run_block", SimpleNamespace(prepared=prepared))
+        monkeypatch.setattr(running, "legs", Recent())  # which have the programs of runs before
 
     return hook
 

@@ -114,7 +114,7 @@ class Run(Sendable, Course):
         if q.made_of:
             return sum(self[part] for part in q.made_of)  # type: ignore[return-value]
         if name in _JUDGED:
-            return self._judged[name]
+            return (self._judged_whole if q.whole else self._judged)[name]
         return self._whole(q) if q.whole and q.of is not None else self._looked[name]
 
     def _whole(self, q: Quantity) -> np.ndarray:
@@ -136,9 +136,12 @@ class Run(Sendable, Course):
 
     @cached_property
     def _judged(self) -> dict[str, np.ndarray]:
-        whole = {name: self._whole(self.quantities[name]) for name in self.judged if self.quantities[name].whole}
-        others = self._mapped(True)
-        return whole | mapped(self, others) if others else whole
+        found = self._mapped(True)
+        return mapped(self, found) if found else {}
+
+    @cached_property
+    def _judged_whole(self) -> dict[str, np.ndarray]:
+        return {name: self._whole(self.quantities[name]) for name in self.judged if self.quantities[name].whole}
 
     @cached_property
     def _looked(self) -> dict[str, np.ndarray]:

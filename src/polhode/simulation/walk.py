@@ -72,8 +72,7 @@ class Walk:
                 signals.waiting = False
                 spent, before = time.perf_counter() - clock, self.done
                 self._take(block, stride)
-                if self.done < self.plan.total:
-                    signals.keep()
+                signals.keep()
                 bar.advance(self.done)
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
