@@ -13,6 +13,7 @@ _CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
 # Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
 # these steps without it. Of one body both take as long.
 _BRIEFLY, _SMALL = 512, 64
+_LEAST = 64  # of fewer steps most runs would wait for both
 
 
 def briefly(system: Any) -> int:
@@ -20,7 +21,8 @@ def briefly(system: Any) -> int:
     if system.kind != "system":
         return 0
     unknowns = 6 * system.size + system.rows + len(system.holonomic_rows)
-    return int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
+    count = int(_BRIEFLY * min(1.0, (_SMALL / max(unknowns, 1)) ** 3))
+    return count if count >= _LEAST else 0
 
 
 class Rungs:
