@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any
 
 import jax
@@ -36,10 +37,12 @@ class Recent:
         found = self._made.get(mark)
         if found is None:
             found = self._made[mark] = make()
-            while len(self._made) > _MOST:
-                self._made.popitem(last=False)
+            with suppress(KeyError):  # other threads take some away, too
+                while len(self._made) > _MOST:
+                    self._made.popitem(last=False)
         else:
-            self._made.move_to_end(mark)
+            with suppress(KeyError):
+                self._made.move_to_end(mark)
         return found
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, partial, update_wrapper
 from typing import Any
@@ -95,13 +95,15 @@ class Stored:
     def _known(self, name: str) -> Callable[..., Any] | None:
         found = _recent.get((self, name))
         if found is not None:
-            _recent.move_to_end((self, name))
+            with suppress(KeyError):  # another thread has let go of it
+                _recent.move_to_end((self, name))
         return found
 
     def _keep(self, name: str, program: Callable[..., Any]) -> None:
         _recent[self, name] = program
-        while len(_recent) > _MOST:
-            _recent.popitem(last=False)
+        with suppress(KeyError):
+            while len(_recent) > _MOST:
+                _recent.popitem(last=False)
 
     def _inside(self, flat: Flat, leaves: list[Any]) -> tuple[Flat, Callable[..., Any]]:
         """For a call inside of another, which takes no options: the same function again where it can be named, so that
