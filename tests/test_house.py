@@ -18,8 +18,8 @@ LAYERS = [
     ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
     ("references",), ("peers",),
     ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching", "given"), ("prepared",),
-    ("events", "members", "running"), ("asked", "step_choice"), ("api",),
-    ("inputs", "verify"), ("papers",), ("bench",), ("cli",), ("__main__",),
+    ("events", "members", "running"), ("asked", "step_choice", "writing"), ("api",),
+    ("inputs", "verify"), ("resuming",), ("papers",), ("bench",), ("cli",), ("__main__",),
 ]  # fmt: skip
 MAY_NOT = {("problems", "methods"), ("multibody", "methods"), ("rotation", "solve")}
 

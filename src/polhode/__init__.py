@@ -37,6 +37,7 @@ _HOME = {
     "Problem": "model.problem",
     "problem": "problems",
     "simulate": "api",
+    "resume": "resuming",
     "batch": "given",
     "Event": "simulation.events",
     "flow": "simulation.flow",

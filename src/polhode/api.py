@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import jax
 import numpy as np
 
-from polhode._notices import warn
 from polhode._signals import Signals, watched
 from polhode.asked import last_of, length_within, moment_of, plan_of
 from polhode.given import problem_from
@@ -22,12 +23,12 @@ from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
 from polhode.prepared import problem_like
-from polhode.results.ended import interrupted_by, who_was_lost, why_failed
+from polhode.results.ended import ended_well
 from polhode.results.rerun import going_on, without_events
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation
 from polhode.running import first_leg, moved, next_leg, recipe_for
-from polhode.simulation import Interrupted, Plan, Progress, Status, StepError
+from polhode.simulation import Plan, Progress, Status
 from polhode.simulation.events import Event
 from polhode.step_choice import step_within
 
@@ -50,6 +51,10 @@ def simulate(
     on_sample: Callable[[Run], Any] | None = None,
     progress: bool | None = None,
     method_path: str | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    stop_if: str | None = None,
+    sentinels: bool = True,
 ) -> Run:
     """Integrate the rotation of a body under a load from a start, the motion of a system, or a problem; or go on with
     a run.
@@ -79,6 +84,11 @@ def simulate(
               where it returns True
     progress  show a bar when it takes long: True, False, or None for "on a terminal"
     method_path  `module:name` where a method that is no class with options can be had again, for saved files
+    out       a folder `.zarr` to write to while the run goes on: samples are not kept in memory, and whatever ends the
+              process, `ph.resume(out)` goes on with the same bits. One that is there is replaced only with `force`
+    stop_if   a condition that ends the run at the first sample for which it holds, "energy.drift > 1e-6"
+    sentinels whether what the method promises is looked for at every sample; a promise that is broken by more than
+              round-off ends the run with a StepError
 
     A system that starts a little off its constraints is moved onto them, with a warning; one that starts far off
     is refused, and `multibody.consistent_start` is the way to ask for it.
@@ -153,20 +163,19 @@ def simulate(
                     "step is missing: give the length of a step (s), simulate(..., step=0.01), or a tolerance"
                 )
             plan = plan_of(step, until, steps, problem.t0, saving)
-            run = _begin(problem, mark, chosen, plan, progress, method_path, signals, on_sample, events)
+            beside = (progress, method_path, signals, on_sample, events)
+            if out is not None:
+                run = _module("writing").new(problem, chosen, plan, Path(out), force, stop_if, sentinels, *beside)
+            else:
+                run = _begin(problem, mark, chosen, plan, *beside)
             if estimate is not None and run.trajectory.status is Status.OK:
                 run = replace(run, estimate=estimate)
-    status = run.trajectory.status
-    failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
-    if signals.came is not None:
-        raise Interrupted(interrupted_by(run, signals.came, failed), run, signals.came)
-    if failed:
-        raise StepError(failed, run)
-    if run.lost:
-        warn(who_was_lost(run))
-    if (wrong := run.energy_gone_wrong()) is not None:
-        warn(wrong)
-    return run
+    return ended_well(run, signals)
+
+
+def _module(name: str) -> Any:
+    """One that takes its time to import."""
+    return importlib.import_module(f"polhode.{name}")
 
 
 def _begin(

@@ -29,6 +29,7 @@ from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, i
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
 from polhode.simulation.rungs import Rungs, briefly
+from polhode.simulation.sink import Sink
 from polhode.watching import Change, watch_of
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
@@ -149,7 +150,30 @@ def _moved(
     size: Callable[[], int],
 ) -> Run:
     """The same as far as the system of the leg goes."""
-    run, axes, begun = leg.run, leg.axes, leg.begin.done > 0 or leg.begin.offset > 0
+    run, begun = leg.run, leg.begin.done > 0 or leg.begin.offset > 0
+    trajectory = integrated(leg, plan, bar, signals, on_sample, watch, size, run.trajectory.last if begun else None)
+    if leg.axes is not None:
+        _turn_in_place(leg.axes, trajectory.states)
+    if leg.now is not run.now:
+        return after_change(run, trajectory, leg.now)
+    if begun:
+        trajectory = run.trajectory.then(trajectory)
+    return replace(run, trajectory=trajectory)
+
+
+def integrated(
+    leg: Leg,
+    plan: Plan,
+    bar: Progress,
+    signals: Signals,
+    on_sample: Callable[[Run], Any] | None,
+    watch: Watch | None,
+    size: Callable[[], int],
+    last: tuple[int, float] | None,
+    sink: Sink | None = None,
+) -> Trajectory:
+    """From where the leg begins, in the axes in which steps are taken."""
+    run, axes = leg.run, leg.axes
 
     def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
         counts, offsets, states = new
@@ -162,7 +186,7 @@ def _moved(
         changes = ((0, leg.now),) if leg.now is not run.now else ()
         return on_sample(replace(run, trajectory=block, changes=changes)) if on_sample else None
 
-    trajectory = integrate(
+    return integrate(
         run.method,
         leg.stepped,
         leg.begin,
@@ -176,15 +200,9 @@ def _moved(
         on_samples=None if on_sample is None else show,
         watch=watch,
         rungs=leg.ladder,
-        last=run.trajectory.last if begun else None,
+        last=last,
+        sink=sink,
     )
-    if axes is not None:
-        _turn_in_place(axes, trajectory.states)
-    if leg.now is not run.now:
-        return after_change(run, trajectory, leg.now)
-    if begun:
-        trajectory = run.trajectory.then(trajectory)
-    return replace(run, trajectory=trajectory)
 
 
 def recipe_for(

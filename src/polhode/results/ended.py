@@ -6,7 +6,8 @@ import math
 import signal
 from typing import Any
 
-from polhode.simulation import Status
+from polhode._notices import warn
+from polhode.simulation import Interrupted, Status, StepError
 
 _FEW = 3  # lost members that are named
 
@@ -70,3 +71,17 @@ def interrupted_by(run: Any, signum: int, failed: str | None) -> str:
         f"interrupted by {by} at step {run.steps}, t = {run.end_time:.6g}{how}; what was computed is the `run` of this "
         "interrupt (at a prompt or in a notebook: import sys; sys.last_value.run)"
     )
+
+
+def ended_well(run: Any, signals: Any) -> Any:
+    """The run; an error, or a warning, where it did not end as it should. Both errors carry it."""
+    failed = why_failed(run) if run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
+    if signals.came is not None:
+        raise Interrupted(interrupted_by(run, signals.came, failed), run, signals.came)
+    if failed:
+        raise StepError(failed, run)
+    if run.lost:
+        warn(who_was_lost(run))
+    if (wrong := run.energy_gone_wrong()) is not None:
+        warn(wrong)
+    return run
