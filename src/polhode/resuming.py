@@ -17,11 +17,12 @@ from polhode.model.checks import InputError, whole
 from polhode.model.registry import method_of
 from polhode.results.dataset import FORMATS, GROWN
 from polhode.results.ended import ended_well
+from polhode.results.opened import opened
 from polhode.results.rerun import differences
 from polhode.results.store import attributes as attributes_of
 from polhode.results.stored import StoredRun
 from polhode.simulation import Plan, Status
-from polhode.writing import gone_on, opened, writing_of
+from polhode.writing import gone_on, writing_of
 
 
 def resume(
@@ -61,8 +62,8 @@ def resume(
         names = [event.name for event in ([events] if hasattr(events, "fn") else events or ())]
         if names != json.loads(known["watched"]):
             raise InputError(
-                f"{str(path)!r} was begun with the events {known['watched']}, and goes on with those; got {names}: give "
-                "events=..."
+                f"{str(path)!r} was begun with the events {known['watched']}, and goes on with those; got {names}: "
+                "give events=[...]"
             )
         problem = replace(problem, t0=float(known["t0"]))
         plan = _plan(path, known, problem.t0, until, steps)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,9 @@ from polhode.results.finishing import finished
 from polhode.results.growing import Growing
 from polhode.results.halt import Halt
 from polhode.results.identity import fingerprint
-from polhode.results.lock import Lock
+from polhode.results.opened import clean_marks, locked, room_for
 from polhode.results.sound import planned, sound
-from polhode.results.store import NO_ROOM, SaveError, check_ending
+from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
 from polhode.results.tree import HIDDEN, Tree, planted, rows_for
 from polhode.results.workspace import clean, put, workspace
@@ -35,8 +34,6 @@ from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory
 from polhode.simulation.loop import Tally
 from polhode.simulation.lost import without
 from polhode.watching import watch_of
-
-LOCK = "lock"
 
 
 @dataclass(frozen=True)
@@ -124,30 +121,18 @@ def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
         )
     dataset = before_its_start(writing.run)
     numbers = sum(int(np.prod(v.shape[1:])) for v in dataset.variables.values() if v.dims[:1] == ("t",))
-    with _told(path), ExitStack() as stack:
+    with room_for(path), ExitStack() as stack:
         clean(target.parent)
         with workspace(target.parent) as place:
             new = place / target.name
             planted(dataset.assign_attrs(writing.attributes() | {"chain": ""}), new, rows_for(numbers))
             (new / HIDDEN).mkdir()
             Tree(new).commit(0, Tree(new).attributes)
-            stack.enter_context(Lock(new / HIDDEN / LOCK, _busy(path)))
-            if (lock := target / HIDDEN / LOCK).exists():
-                stack.enter_context(Lock(lock, _busy(path)))
+            stack.enter_context(locked(new / HIDDEN, path))
+            if (target / HIDDEN).is_dir():
+                stack.enter_context(locked(target / HIDDEN, path))
             put(new, target)
         return _went(writing, Tree(target), writing.start, path)
-
-
-def _busy(path: Path) -> str:
-    return f"{str(path)!r} is being written by another process; `polhode status {path}` tells by which"
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Tree]:
-    """A folder that nobody else writes to meanwhile."""
-    tree = Tree(Path(os.path.realpath(path)))
-    with Lock(tree.hidden / LOCK, _busy(path)):
-        yield Tree(tree.path)  # as it is now
 
 
 def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
@@ -164,7 +149,7 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
     plan = writing.plan
     if plan.at is not None and mark.last is not None:
         plan = replace(plan, at=tuple(at for at in plan.at if at > mark.last))
-    with _told(path):
+    with room_for(path):
         for name in ("event", "event_time"):
             tree.prune(name)
         slot = "b" if tree.attributes.get("checkpoint") == "a" else "a"
@@ -173,15 +158,8 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
         about = {"checkpoint": slot, "steps": mark.at.done, "chain": tree.chain(mark.samples // tree.rows).hex()}
         tree.commit(mark.samples, {**writing.attributes(), **about})
         tree.clean()
-        _clean_marks(tree, mark.samples // tree.rows, slot)
+        clean_marks(tree, slot)
         return _went(replace(writing, plan=plan), tree, mark, path, slot)
-
-
-def _clean_marks(tree: Tree, parts: int, slot: str) -> None:
-    for each in tree.hidden.iterdir():
-        boundary = each.name.startswith("c") and each.name[1:].isdigit() and int(each.name[1:]) <= parts
-        if not boundary and each.name not in (LOCK, "clock.json", slot):
-            shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
 def _went(writing: Writing, tree: Tree, mark: Mark, path: Path, slot: str = "") -> StoredRun:
@@ -240,24 +218,10 @@ def _ended(writing: Writing, sink: Growing, trajectory: Trajectory, path: Path, 
         kept: tuple[str, ...] = run.conserved
     else:
         kept = finished(run, sink, replace(run.trajectory, **known), "" if halt is None else halt.why)
-    about = {f: getattr(run, f) for f in ("system", "method", "step", "now", "recipe_of", "t0", "every", "every_seconds",
-                                          "begun")}  # fmt: skip
+    same = ("system", "method", "step", "now", "recipe_of", "t0", "every", "every_seconds", "begun")
+    about = {name: getattr(run, name) for name in same}
     return StoredRun(**about, trajectory=known_as, path=path, why="" if halt is None else halt.why,
                      gauges=sink.gauges, kept=kept)  # fmt: skip
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """A full disk, in words."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, SaveError) or error.errno not in NO_ROOM:
-            raise
-        raise SaveError(
-            f"{str(path)!r} cannot be written: {error.strerror}. What was committed is whole; make room, then go on "
-            f"with it: polhode resume {path}"
-        ) from error
 
 
 def _listed(events: Any) -> list[Any]:

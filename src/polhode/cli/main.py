@@ -1,4 +1,4 @@
-"""`polhode run | methods | problems | papers | audit | bench | cache`."""
+"""`polhode run | resume | status | methods | problems | papers | audit | bench | cache`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from polhode.cli.options import Json, Sentinels, StopIf, Written, whole
 from polhode.cli.streams import UnwritableError, standard_streams
+from polhode.cli.users_line import users_line
 
 app = typer.Typer(
     name="polhode",
@@ -22,8 +24,6 @@ app = typer.Typer(
     "Start with polhode run heavy-top --plot top.png, then polhode methods and polhode problems.",
 )
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
-
 
 def _number(text: str) -> float:
     from polhode.model.checks import InputError, number
@@ -32,12 +32,6 @@ def _number(text: str) -> float:
         return number("it", text)
     except InputError as error:
         raise typer.BadParameter(str(error)) from None
-
-
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 20):
-        raise typer.BadParameter(f"it must be a whole number of at most 19 digits, as in 100; got {text[:60]!r}")
-    return int(text)
 
 
 @app.command(
@@ -72,15 +66,18 @@ def run(
         float | None, typer.Option("--until", parser=_number, metavar="SECONDS", help="Time to stop at (s).")
     ] = None,
     every: Annotated[
-        int | None, typer.Option("--every", parser=_whole, metavar="COUNT", help="Save every so many steps.")
+        int | None, typer.Option("--every", parser=whole, metavar="COUNT", help="Save every so many steps.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr, .nc or .csv.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr (as it goes), .nc or .csv.")] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; .html is a 3D animation.")
     ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Import the module that a saved run names as that of its method.")
     ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what --out names, if it is there.")] = False,
+    stop_if: StopIf = None,
+    sentinels: Sentinels = True,
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""
@@ -88,8 +85,39 @@ def run(
     from polhode.cli.run import run_command
 
     with only_json(as_json):
-        how = (until, every, out, plot, as_json, trust, tolerance)
+        how = (until, every, out, plot, as_json, trust, tolerance, force, stop_if, sentinels)
         run_command(source, settings or [], method or [], step or [], *how)
+
+
+@app.command(epilog="Examples:\n\n\b\npolhode resume run.zarr\npolhode resume run.zarr --until 1e6")
+def resume(
+    path: Written,
+    until: Annotated[
+        float | None, typer.Option("--until", parser=_number, metavar="SECONDS", help="A later time to stop at (s).")
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Import the module that the file names as that of its method.")
+    ] = False,
+    stop_if: StopIf = None,
+    sentinels: Annotated[
+        bool | None, typer.Option("--sentinels/--no-sentinels", help="As it was begun, unless said.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Go on with a run from its last commit, with the same bits; or extend one that has ended."""
+    from polhode.cli.output import only_json
+    from polhode.cli.resume import resume_command
+
+    with only_json(as_json):
+        resume_command(path, until, trust, stop_if, sentinels, as_json)
+
+
+@app.command()
+def status(path: Written, as_json: Json = False) -> None:
+    """How far a run is that is being written, or was: from another terminal too."""
+    from polhode.cli.status import status_command
+
+    status_command(path, as_json)
 
 
 @app.command()
@@ -205,12 +233,13 @@ def _command() -> None:
         raise
     except Exception as error:
         from polhode.model import InputError
+        from polhode.results.store import SaveError
         from polhode.simulation import StepError
 
-        if isinstance(error, InputError | StepError):
+        if isinstance(error, InputError | StepError | SaveError):
             print(f"polhode: {error}", file=sys.stderr)
             sys.exit(2 if isinstance(error, InputError) else 1)
-        place = _users_line(error)
+        place = users_line(error)
         if place is None:
             raise
         first = str(error).strip().split("\n")[0]
@@ -220,16 +249,3 @@ def _command() -> None:
             file=sys.stderr,
         )
         sys.exit(1)
-
-
-def _users_line(error: BaseException) -> str | None:
-    """The innermost frame in a file that is neither polhode's nor an installed package's."""
-    import traceback
-
-    ours = str(Path(__file__).parents[1])
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = str(Path(frame.filename).absolute())
-        outside = not path.startswith((ours, sys.prefix, sys.base_prefix)) and "site-packages" not in path
-        if outside and frame.filename.endswith(".py"):
-            return f"{frame.filename}:{frame.lineno}"
-    return None

@@ -92,12 +92,18 @@ class Job:
                 return name
         return None
 
-    def run(self, method: Any, step: float | None, *, progress: bool | None = None) -> Run:
+    def writes(self, path: Path | None) -> bool:
+        """Whether a run of it is written there as it goes; else it is saved when it has ended."""
+        own = isinstance(self.problem, Problem) and self.saved is None and self.tolerance is None
+        return own and path is not None and path.suffix == ".zarr"
+
+    def run(self, method: Any, step: float | None, *, progress: bool | None = None, **written: Any) -> Run:
+        """`written`: out, force, stop_if, sentinels, as `simulate` takes them."""
         found = self._find(method)
         if self.saved is not None and (run := gone_on(self, found, self.saved, progress)) is not None:
             return run
         how: dict[str, Any] = {"until": self.until, "steps": self.steps, "every": self.every, "progress": progress}
-        how["tolerance"] = self.tolerance
+        how |= {"tolerance": self.tolerance, **written}
         return simulate(self.problem, method=found, step=step, method_path=self.known_as(found), **how)
 
 

@@ -1,8 +1,8 @@
 """`Growing`: a run that is written while it goes on.
 
 Samples go into parts of a fixed number of them. What is looked at in them is computed for a whole part at a time,
-always as many: so no number depends on when the run was cut. From time to time, and where it ends, all there is is committed,
-with a mark of where the run stands.
+always as many: so no number depends on when the run was cut. From time to time, and where it ends, all there is is
+committed, with a mark of where the run stands.
 """
 
 from __future__ import annotations
