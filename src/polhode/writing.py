@@ -17,6 +17,7 @@ import numpy as np
 from polhode._notices import warn
 from polhode.model.checks import InputError
 from polhode.results.checkpoints import Mark
+from polhode.results.checks import checks_of
 from polhode.results.clock import Clock
 from polhode.results.dataset import GROWN, attributes_of, before_its_start
 from polhode.results.finishing import finished
@@ -165,7 +166,7 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
 def _went(writing: Writing, tree: Tree, mark: Mark, path: Path, slot: str = "") -> StoredRun:
     """To its end, or to where something is seen in a sample: there from the last commit, once more."""
     attributes = writing.attributes() | ({"checkpoint": slot} if slot else {})
-    about: dict[str, Any] = {"clock": Clock(tree.hidden, mark.at.done), "say": writing.bar.say}
+    about: dict[str, Any] = {"clock": Clock(tree.hidden, mark.at.done, writing.plan.total), "say": writing.bar.say}
     sink = Growing(tree, writing.run, writing.leg.seen, attributes, mark, **about, checks=writing.checks)
     try:
         return _ended(writing, sink, _driven(writing, sink, writing.plan), path)

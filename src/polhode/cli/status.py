@@ -25,9 +25,8 @@ def status_command(path: Path, as_json: bool) -> None:
         return
     done, total = found["steps"], found["total"]
     say(f"{path}: {found['method']}, step {found['step']:g} s, {found['state']}")
-    say(
-        f"  {done:,} of {total:,} steps ({100 * done / max(total, 1):.3g} %), t = {found['t']:.9g}, {found['samples']:,} samples"
-    )
+    part = f"{100 * done / max(total, 1):.3g} %"
+    say(f"  {done:,} of {total:,} steps ({part}), t = {found['t']:.9g}, {found['samples']:,} samples")
     left = "" if found["left"] is None else f", {_duration(found['left'])} left"
     say(f"  {found['rate']:,.3g} steps/s, {_duration(found['seconds'])} so far{left}")
     say(f"  energy drift {found['energy_drift']:.2e}, {found['iterations']:.3g} iterations a step")

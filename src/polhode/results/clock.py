@@ -17,10 +17,11 @@ NAME = "clock.json"
 class Clock:
     """In the hidden folder of a run."""
 
-    def __init__(self, folder: Path, done: int) -> None:
+    def __init__(self, folder: Path, done: int, total: int) -> None:
         self._path, self._first = folder / NAME, done
         self._before, self._began = float(read(folder).get("seconds", 0.0)), time.monotonic()
         self._epoch = time.time()
+        self.write(done, total)
 
     @property
     def seconds(self) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ from typing import Any
 from polhode.results.workspace import synced
 
 PART = ".partial"
+_FEW = 3  # files: of more, all that the file system has to write takes less time
+_syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None) if sys.platform == "linux" else None
 
 
 def written(path: Path, *data: Any) -> None:
@@ -27,11 +31,15 @@ def written(path: Path, *data: Any) -> None:
         raise
 
 
-def settled(paths: Iterable[Path]) -> None:
-    """These files, and the folders that name them, are on the disk."""
-    folders = set()
-    for path in paths:
+def settled(paths: Sequence[Path]) -> None:
+    """These files, of one file system, and the folders that name them, are on the disk."""
+    if len(paths) > _FEW and _syncfs is not None:
+        handle = os.open(paths[0].parent, os.O_RDONLY)
+        try:
+            if _syncfs(handle):
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(paths[0].parent))
+        finally:
+            os.close(handle)
+        return
+    for path in (*paths, *{path.parent for path in paths}):
         synced(path)
-        folders.add(path.parent)
-    for folder in folders:
-        synced(folder)

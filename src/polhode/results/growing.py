@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -20,6 +20,7 @@ from polhode.results.checkpoints import Mark
 from polhode.results.clock import Clock
 from polhode.results.gauges import drift_in, gauged
 from polhode.results.halt import Halt, where_no_value
+from polhode.results.look import Look
 from polhode.results.tree import Tree
 from polhode.simulation import LostMember, Status, Trajectory
 from polhode.simulation.loop import Tally, numbers_in
@@ -28,21 +29,6 @@ SECONDS = 1.0  # between commits, at least
 _COST = 30  # ... and as many times as long as the last commit took
 _MARKS = 20  # marks of full parts take at most this part of what the samples take
 SLOTS = ("a", "b")  # marks of commits; one of them is that of the last
-
-
-@dataclass(frozen=True)
-class Look:
-    """New samples, looked at: a Run whose samples `rows` they are, among others; drifts at each of them by name."""
-
-    run: Any
-    rows: slice
-    drifts: Mapping[str, np.ndarray]
-    gauges: Mapping[str, np.ndarray]
-
-    def at(self, i: int) -> tuple[int, float]:
-        """Where the sample i of these is: steps, and seconds after them."""
-        j = self.rows.start + i
-        return int(self.run.trajectory.steps[j]), float(self.run.trajectory.offsets[j])
 
 
 class Growing:

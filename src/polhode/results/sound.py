@@ -15,6 +15,8 @@ from polhode.results.tree import TornError, Tree
 def sound(tree: Tree, start: Mark) -> tuple[Mark, str | None]:
     """The last mark that all before it bears out, and what was wrong with those after it. `start`: before all samples,
     with a state like those of the run."""
+    if "checkpoint" not in tree.attributes:  # it ended before its first commit
+        return start, None
     committed, wrong = _mark(tree, str(tree.attributes.get("checkpoint")), start)
     parts, torn = _sound_parts(tree, committed, start)
     wrong = torn or wrong
