@@ -113,7 +113,9 @@ def simulate(
     if isinstance(what, Problems) or (_is_list(step) and not isinstance(what, Run)):
         how: dict[str, Any] = {"method": method, "until": until, "steps": steps, "t0": t0, "every": every}
         how |= {"every_seconds": every_seconds, "times": times, "events": events, "on_sample": on_sample}
-        how |= {"method_path": method_path, "tolerance": tolerance}
+        how |= {"method_path": method_path, "tolerance": tolerance, "stop_if": stop_if, "sentinels": sentinels}
+        if out is not None:
+            raise InputError("out is of one run; a batch of problems is saved when it has ended, family.save(path)")
         several = _several(what, load, start, step, how)
         return cast(Run, family_of(simulate, several, how, progress))  # it has what a Run has, of all of them
     saving = {"every": every, "every_seconds": every_seconds, "times": times}
@@ -121,8 +123,12 @@ def simulate(
         raise InputError(
             f"give one of every, every_seconds and times; got {', '.join(n for n in saving if saving[n] is not None)}"
         )
+    asked = (stop_if, sentinels)
     with watched() as signals:
         if isinstance(what, Run):
+            if out is not None:
+                raise InputError("a run goes on in memory; one that is written goes on with polhode.resume(path)")
+            what = what.in_memory()
             if not (load is None and start is None and t0 is None):
                 raise InputError("a run brings its system, start and t0; give simulate(run, until=...)")
             chosen = None if method is None else method_of(method, what.kind)
@@ -144,7 +150,7 @@ def simulate(
                     f"the run stands at t = {stands:g} already; go on to a later time, at least to its next step, "
                     f"t = {what.t0 + (leg.begin.done + 1) * what.step:g}"
                 )
-            run = _go_on(what, leg, plan, progress, signals, on_sample, events)
+            run = _go_on(what, leg, plan, progress, signals, on_sample, events, asked)
         else:
             problem, mark = problem_like(what, load, start)
             problem = problem if t0 is None else replace(problem, t0=moment_of("t0", t0))
@@ -155,6 +161,8 @@ def simulate(
             chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
             estimate = None
             if tolerance is not None:
+                if out is not None:
+                    raise InputError("with a tolerance a run is saved when it has ended, run.save(path); give no out")
                 _check_actions(problem.events if events is None else events)
                 length = length_within(tolerance, given, steps, until, problem.t0, saving)
                 step, estimate = step_within(problem, chosen, tolerance, length, signals, progress)
@@ -165,9 +173,9 @@ def simulate(
             plan = plan_of(step, until, steps, problem.t0, saving)
             beside = (progress, method_path, signals, on_sample, events)
             if out is not None:
-                run = _module("writing").new(problem, chosen, plan, Path(out), force, stop_if, sentinels, *beside)
+                run = _module("writing").new(problem, chosen, plan, Path(out), force, *asked, *beside)
             else:
-                run = _begin(problem, mark, chosen, plan, *beside)
+                run = _begin(problem, mark, chosen, plan, *beside, asked)
             if estimate is not None and run.trajectory.status is Status.OK:
                 run = replace(run, estimate=estimate)
     return ended_well(run, signals)
@@ -188,17 +196,20 @@ def _begin(
     signals: Signals,
     on_sample: Any,
     events: Any,
+    asked: tuple[str | None, bool],
 ) -> Run:
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
     leg = first_leg(problem, mark, chosen, plan, bar)
     recipe = partial(recipe_for, problem, chosen, plan, path, events)
-    return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events)
+    return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events, asked)
 
 
-def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any, events: Any) -> Run:
+def _go_on(
+    run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any, events: Any, asked: Any
+) -> Run:
     bar = Progress(plan.total, f"{run.method.name}  h = {plan.step:g}", progress)
     recipe = without_events(going_on(run.recipe, plan), events)  # now: it would keep the run before in memory
-    return moved(leg, plan, bar, signals, recipe, on_sample, events)
+    return moved(leg, plan, bar, signals, recipe, on_sample, events, asked)
 
 
 def _check_actions(events: Any) -> None:

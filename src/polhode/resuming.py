@@ -66,7 +66,7 @@ def resume(
                 "give events=[...]"
             )
         problem = replace(problem, t0=float(known["t0"]))
-        plan = _plan(path, known, problem.t0, until, steps)
+        plan = _plan(path, known, problem.t0, until, steps, sentinels)
         if stop_if is None and not known["finished"]:
             stop_if = known["stop_if"] or None
         looked = bool(known["sentinels"]) if sentinels is None else sentinels
@@ -104,15 +104,16 @@ def _what(path: Path, known: dict[str, Any], what: Any, load: Any, start: Any, m
     return job.problem, chosen, job.known_as(chosen)
 
 
-def _plan(path: Path, known: dict[str, Any], t0: float, until: Any, steps: Any) -> Plan:
+def _plan(path: Path, known: dict[str, Any], t0: float, until: Any, steps: Any, sentinels: bool | None) -> Plan:
     saved = json.loads(known["plan"])
     seconds, step, total, done = saved["seconds"], saved["step"], saved["total"], int(known["steps"])
-    if known["finished"] and known["status"] not in (Status.OK.name, Status.STOPPED.name):
+    regardless = known["status"] == Status.BROKEN.name and sentinels is False
+    if known["finished"] and known["status"] not in (Status.OK.name, Status.STOPPED.name) and not regardless:
         raise InputError(
             f"{str(path)!r} cannot go on from step {done}: {Status[known['status']].value}. {known.get('why', '')}"
         )
     further = until is not None or steps is not None
-    if known["finished"] and not further:
+    if known["finished"] and not further and not regardless:
         raise InputError(f"{str(path)!r} has come to its end, step {done}; to go on, give a later --until, or until=")
     if further and saved["at"] is not None:
         raise InputError(

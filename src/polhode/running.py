@@ -20,6 +20,7 @@ from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.prepared import leg_mark, legs
+from polhode.results.checks import Overseer
 from polhode.results.ended import words
 from polhode.results.parts import after_change
 from polhode.results.rerun import recipe_of, without_events
@@ -122,8 +123,11 @@ def moved(
     recipe: Callable[[], dict[str, Any] | None] | dict[str, Any] | None,
     on_sample: Callable[[Run], Any] | None = None,
     events: Any = None,
+    asked: tuple[str | None, bool] = (None, True),
 ) -> Run:
-    """To the end of the plan."""
+    """To the end of the plan. `asked`: a condition on which to stop, and whether there are sentinels."""
+    overseer = Overseer(leg.run, *asked, on_sample) if any(asked) else None
+    on_sample = overseer or on_sample
     watch, size = watch_of(events, leg), partial(later, leg.run)
     leg = replace(leg, run=replace(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
     run = _moved(leg, plan, bar, signals, on_sample, watch, size)
@@ -132,6 +136,7 @@ def moved(
         watch = watch_of(events, leg, watch)
         run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     run = replace(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
+    run = run if overseer is None else overseer.judged(run)
     if run.halvings and not isinstance(run.method, Halving):
         warn(
             f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
@@ -176,6 +181,8 @@ def integrated(
     run, axes = leg.run, leg.axes
 
     def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
+        if isinstance(on_sample, Overseer) and not on_sample.due():
+            return None
         counts, offsets, states = new
         states = jax.tree.map(np.array, states)
         if axes is not None:

@@ -36,6 +36,10 @@ from polhode.simulation.loop import Tally
 from polhode.simulation.lost import without
 from polhode.watching import watch_of
 
+_PASSED = (
+    "a sample was wrong, and right when its steps were taken once more: the memory or the processor of this machine"
+)
+
 
 @dataclass(frozen=True)
 class Writing:
@@ -102,12 +106,11 @@ def writing_of(
     method_path: str | None, signals: Any, on_sample: Any, events: Any,
 ) -> Writing:  # fmt: skip
     bar = Progress(plan.total, f"{method.name}  h = {plan.step:g}", progress)
-    leg = first_leg(problem, method, plan, bar)
+    leg = first_leg(problem, None, method, plan, bar)
     recipe = recipe_for(problem, method, plan, method_path, events)
     events = problem.events if events is None else events
-    return Writing(
-        leg, plan, recipe, bar, signals, events, on_sample, (), {"stop_if": stop_if or "", "sentinels": int(sentinels)}
-    )
+    checks, asked = checks_of(leg.run, stop_if, sentinels), {"stop_if": stop_if or "", "sentinels": int(sentinels)}
+    return Writing(leg, plan, recipe, bar, signals, events, on_sample, checks, asked)
 
 
 def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
@@ -163,21 +166,30 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
         return _went(replace(writing, plan=plan), tree, mark, path, slot)
 
 
-def _went(writing: Writing, tree: Tree, mark: Mark, path: Path, slot: str = "") -> StoredRun:
+def _went(
+    writing: Writing, tree: Tree, mark: Mark, path: Path, slot: str = "", before: Halt | None = None
+) -> StoredRun:
     """To its end, or to where something is seen in a sample: there from the last commit, once more."""
     attributes = writing.attributes() | ({"checkpoint": slot} if slot else {})
     about: dict[str, Any] = {"clock": Clock(tree.hidden, mark.at.done, writing.plan.total), "say": writing.bar.say}
     sink = Growing(tree, writing.run, writing.leg.seen, attributes, mark, **about, checks=writing.checks)
     try:
-        return _ended(writing, sink, _driven(writing, sink, writing.plan), path)
-    except Halt as halt:
-        count, offset = halt.at
-        at = writing.plan.at and tuple(at for at in writing.plan.at if at <= halt.at)
-        plan = replace(writing.plan, total=count + (offset > 0), at=at)
-        before = halt.at if halt.without else None
-        sink = Growing(tree, writing.run, writing.leg.seen, sink.attributes, sink.mark, **about, before=before,
-                       judging=False)  # fmt: skip
-        return _ended(writing, sink, _driven(writing, sink, plan), path, halt)
+        run = _ended(writing, sink, _driven(writing, sink, writing.plan), path)
+        if before is not None:
+            warn(f"{str(path)!r}: {_PASSED} ({before.why})")
+        return run
+    except Halt as found:
+        halt = found
+    if halt.status is Status.BROKEN and before is None:  # once more: what the machine did wrong is not done again
+        return _went(writing, tree, sink.mark, path, sink.attributes.get("checkpoint", ""), halt)
+    if before is not None and before.at != halt.at:
+        warn(f"{str(path)!r}: {_PASSED} (at step {before.at[0]}: {before.why})")
+    count, offset = halt.at
+    at = writing.plan.at and tuple(at for at in writing.plan.at if at <= halt.at)
+    plan = replace(writing.plan, total=count + (offset > 0), at=at)
+    upto = halt.at if halt.without else None
+    sink = Growing(tree, writing.run, writing.leg.seen, sink.attributes, sink.mark, **about, before=upto, judging=False)
+    return _ended(writing, sink, _driven(writing, sink, plan), path, halt)
 
 
 def _driven(writing: Writing, sink: Growing, plan: Plan) -> Trajectory:

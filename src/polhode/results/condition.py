@@ -23,7 +23,8 @@ _DRIFT = "_drift"  # `energy.drift` is a name without a point to the grammar
 @dataclass(frozen=True)
 class Condition:
     """Holds where the left formula is less, or greater, than the right one. Both are of t, of quantities that are one
-    number, of observables, and of drifts, `energy.drift`: how far a quantity is from its start, relative to its size."""
+    number, of observables, and of drifts, `energy.drift`: how far a quantity is from its start, relative to its
+    size."""
 
     text: str
     left: Expression

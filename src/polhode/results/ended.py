@@ -15,6 +15,8 @@ _FEW = 3  # lost members that are named
 def why_failed(run: Any) -> str:
     """Which step, from when, and why."""
     failure, h, method = run.trajectory.failure, run.step, run.method
+    if run.trajectory.status is Status.BROKEN:
+        return str(failure["why"])
     if "what" in failure:
         return _where_not_finite(run, failure)
     where = f"{method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
@@ -75,7 +77,9 @@ def interrupted_by(run: Any, signum: int, failed: str | None) -> str:
 
 def ended_well(run: Any, signals: Any) -> Any:
     """The run; an error, or a warning, where it did not end as it should. Both errors carry it."""
-    failed = why_failed(run) if run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
+    failed = (
+        why_failed(run) if run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE, Status.BROKEN) else None
+    )
     if signals.came is not None:
         raise Interrupted(interrupted_by(run, signals.came, failed), run, signals.came)
     if failed:

@@ -17,9 +17,10 @@ import jax
 import numpy as np
 
 from polhode.results.checkpoints import Mark
+from polhode.results.checks import Check, halted
 from polhode.results.clock import Clock
 from polhode.results.gauges import drift_in, gauged
-from polhode.results.halt import Halt, where_no_value
+from polhode.results.halt import where_no_value
 from polhode.results.look import Look
 from polhode.results.tree import Tree
 from polhode.simulation import LostMember, Status, Trajectory
@@ -42,7 +43,7 @@ class Growing:
         attributes: Mapping[str, Any],
         mark: Mark,
         clock: Clock,
-        checks: Sequence[Callable[[Look], Halt | None]] = (),
+        checks: Sequence[Check] = (),
         say: Callable[[str], None] = lambda words: None,
         before: tuple[int, float] | None = None,
         judging: bool = True,
@@ -93,8 +94,9 @@ class Growing:
             now = slice(first, first + min(count - first, self.rows - self._filled))
             place = slice(self._filled, self._filled + now.stop - now.start)
             self._counts[place], self._offsets[place] = saved.counts[now], saved.offsets[now]
-            for kept, new in zip(jax.tree.leaves(self._states), jax.tree.leaves(saved.states), strict=True):
-                kept[place] = new[now]
+            states = saved.between(now.start, now.stop)
+            for kept, new in zip(jax.tree.leaves(self._states), jax.tree.leaves(states), strict=True):
+                kept[place] = new
                 for lost in self.judged:
                     kept[(place, *lost.member)] = np.nan
             self._filled, self.samples, first = place.stop, self.samples + now.stop - now.start, now.stop
@@ -130,9 +132,10 @@ class Growing:
                         kept[(slice(since, None), *record.member)] = np.nan
                 run = self._seen()
         gauges, drifts = gauged(self.gauges, run, rows)
-        halts = [halt for check in self.checks if (halt := check(Look(run, rows, drifts, gauges))) is not None]
-        if halts:
-            raise min(halts, key=lambda halt: halt.at)
+        acted = any(event.acted for event in self.events)
+        halt = halted(Look(run, rows, drifts, gauges, acted), self.checks)
+        if halt is not None:
+            raise halt
         for name, values in self._values.items():
             found = run.t if name == "t" else self._counts if name == "step_count" else run[name]
             values[rows] = found[rows]
@@ -141,7 +144,9 @@ class Growing:
     def _seen(self) -> Any:
         """A run of a whole part; samples that are not there yet are others."""
         about = {"steps": self._counts.copy(), "offsets": self._offsets.copy(), "states": self.seen(self._states)}
-        return replace(self.run, trajectory=Trajectory(**about, status=Status.OK, seconds=0, iterations=0, worst=0))
+        run = replace(self.run, trajectory=Trajectory(**about, status=Status.OK, seconds=0, iterations=0, worst=0))
+        run.__dict__["_judged"] = {name: run[name] for name in run.quantities}  # each once
+        return run
 
     # To the disk.
 

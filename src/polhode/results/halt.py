@@ -18,7 +18,7 @@ class Halt(Exception):  # noqa: N818 (it is no error)
         self, status: Status, at: tuple[int, float], why: str = "", failure: Any = None, without: bool = False
     ):
         super().__init__(why)
-        self.status, self.at, self.why, self.failure, self.without = status, at, why, failure or {}, without
+        self.status, self.at, self.why, self.failure, self.without = status, at, why, failure or {"why": why}, without
 
 
 def where_no_value(run: Any, rows: slice) -> tuple[Halt | None, list[LostMember]]:

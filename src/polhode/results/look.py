@@ -18,6 +18,7 @@ class Look:
     rows: slice
     drifts: Mapping[str, np.ndarray]
     gauges: Mapping[str, np.ndarray]
+    acted: bool = False  # whether an event changed the motion
 
     def at(self, i: int) -> tuple[int, float]:
         """Where the sample i of these is: steps, and seconds after them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ class StoredTrajectory(Trajectory):
 
     @property
     def last(self) -> tuple[int, float] | None:
+        if "steps" in self.__dict__:
+            return super().last
         if not self._data.sizes["t"]:
             return None
         _, _, t0, step = self._from  # type: ignore[attr-defined]
@@ -81,6 +83,13 @@ class StoredRun(Run):
         if name not in self.quantities:
             raise unknown("quantity", name, self.quantities)
         return np.asarray(self._data[name].values)
+
+    def in_memory(self) -> Run:
+        """With all samples read. An InputError where its method keeps more in a state than they hold."""
+        if type(self.begun) is not type(self.now.matched(self.begun, self.now)):
+            raise InputError(f"{self.method.name} goes on in the file: polhode.resume({str(self.path)!r}, until=...)")
+        read = replace(self.trajectory, states=self.trajectory.states)
+        return Run(**{f.name: getattr(self, f.name) for f in fields(Run)} | {"trajectory": Trajectory(**vars(read))})
 
     def ends(self, name: str) -> tuple[Any, Any]:
         return tuple(np.asarray(self._data[name].isel(t=i).values) for i in (0, -1))  # type: ignore[return-value]
