@@ -20,6 +20,7 @@ import polhode as ph
 from polhode.model import InputError
 from polhode.results import growing, tree
 from polhode.results.clock import NAME as CLOCK
+from polhode.results.durable import settled
 from polhode.results.store import SaveError
 from polhode.results.tree import Tree
 
@@ -28,7 +29,8 @@ STEP, UNTIL = 0.01, 60.0
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small parts, and a commit after every block."""
+    """Small parts, and a commit after every block; waiting for the disk is for power cuts, not for kills."""
+    monkeypatch.setattr(tree, "settled", lambda paths: None)
     monkeypatch.setattr(growing, "SECONDS", 0.0)
     monkeypatch.setattr(growing, "_COST", 0)
     monkeypatch.setattr(tree, "NUMBERS", 2**11)
@@ -324,3 +326,26 @@ def test_a_small_disk(whole: Path, small_disk: Path, tmp_path: Path) -> None:
     (small_disk / "ballast").unlink()
     ph.resume(path)
     same(path, whole)
+
+
+def test_what_a_commit_speaks_of_is_on_the_disk_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For power cuts: every file written since the last commit was waited for when zarr.json is replaced."""
+    written_since: set[Path] = set()
+    roots, really = [], tree.written
+
+    def write(place: Path, *data: Any) -> None:
+        if place.name == "zarr.json" and place.parent.name == "run.zarr":
+            roots.append(set(written_since))
+        else:
+            written_since.add(place)
+        really(place, *data)
+
+    def settle(paths: Any) -> None:
+        settled(paths)
+        written_since.difference_update(paths)
+
+    monkeypatch.setattr(tree, "written", write)
+    monkeypatch.setattr(tree, "settled", settle)
+    body(out=tmp_path / "run.zarr", until=5.0)
+    assert len(roots) > 2
+    assert roots == [set()] * len(roots)

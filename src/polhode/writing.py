@@ -150,9 +150,6 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
     at = writing.run.t0 + mark.at.done * writing.plan.step + mark.at.offset
     if wrong:
         warn(f"{str(path)!r}: {wrong}; the run goes on before that, from t = {at:.9g}")
-    plan = writing.plan
-    if plan.at is not None and mark.last is not None:
-        plan = replace(plan, at=tuple(at for at in plan.at if at > mark.last))
     with room_for(path):
         for name in ("event", "event_time"):
             tree.prune(name)
@@ -163,7 +160,7 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
         tree.commit(mark.samples, {**writing.attributes(), **about})
         tree.clean()
         clean_marks(tree, slot)
-        return _went(replace(writing, plan=plan), tree, mark, path, slot)
+        return _went(writing, tree, mark, path, slot)
 
 
 def _went(
@@ -194,6 +191,8 @@ def _went(
 
 def _driven(writing: Writing, sink: Growing, plan: Plan) -> Trajectory:
     mark, leg = sink.start, writing.leg
+    if plan.at is not None and mark.last is not None:
+        plan = replace(plan, at=tuple(at for at in plan.at if at > mark.last))
     run = replace(leg.run, trajectory=replace(leg.run.trajectory, events=mark.events))
     leg = replace(leg, run=run, begin=mark.at)
     watch = watch_of(writing.events, leg)

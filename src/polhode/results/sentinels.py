@@ -51,8 +51,8 @@ class Promise:
         t, run = float(look.run.t[look.rows][i]), look.run
         why = (
             f"{run.method.name}: {self.words}; at t = {t:.9g}, step {steps[i]}, it is off by {np.nanmax(far[i]):.3g}, "
-            f"of which round-off explains {most[i]:.1e}. The samples up to there are kept. Something is wrong: with the "
-            "method, a load that is not what it claims, or the machine. To go on all the same: sentinels=False, or "
+            f"of which round-off explains {most[i]:.1e}. The samples up to there are kept. Something is wrong: with "
+            "the method, a load that is not what it claims, or the machine. To go on all the same: sentinels=False, or "
             "--no-sentinels"
         )
         return Halt(Status.BROKEN, look.at(i), why)

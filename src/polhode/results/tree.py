@@ -45,7 +45,7 @@ def planted(dataset: Any, path: Path, rows: int = 1) -> None:
         if not v.ndim:
             encoding[name].pop("chunks")
     with quietly():
-        dataset.to_zarr(path, mode="w", zarr_format=3, encoding=encoding)
+        dataset.to_zarr(path, mode="w", zarr_format=3, encoding=encoding, write_empty_chunks=True)
 
 
 class Tree:
