@@ -228,7 +228,7 @@ def test_it_is_read_while_it_grows(tmp_path: Path) -> None:
 def test_two_processes_on_one_run(tmp_path: Path, polhode: Any) -> None:
     """The second is refused; one that was killed holds nothing."""
     path = tmp_path / "run.zarr"
-    said = []
+    said: list[str] = []
 
     def meanwhile(run: Any) -> None:
         if not said:

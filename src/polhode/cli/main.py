@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from polhode.cli.options import Json, Sentinels, StopIf, Written, whole
+from polhode.cli.options import Json, Sentinels, SentinelsAsBefore, StopIf, Written, whole
 from polhode.cli.streams import UnwritableError, standard_streams
 from polhode.cli.users_line import users_line
 
@@ -99,9 +99,7 @@ def resume(
         bool, typer.Option("--trust", help="Import the module that the file names as that of its method.")
     ] = False,
     stop_if: StopIf = None,
-    sentinels: Annotated[
-        bool | None, typer.Option("--sentinels/--no-sentinels", help="As it was begun, unless said.")
-    ] = None,
+    sentinels: SentinelsAsBefore = None,
     as_json: Json = False,
 ) -> None:
     """Go on with a run from its last commit, with the same bits; or extend one that has ended."""

@@ -17,6 +17,9 @@ Written = Annotated[Path, typer.Argument(metavar="FILE", help="What polhode run 
 Sentinels = Annotated[
     bool, typer.Option("--sentinels/--no-sentinels", help="Look at every sample for what the method promises.")
 ]
+SentinelsAsBefore = Annotated[
+    bool | None, typer.Option("--sentinels/--no-sentinels", help="As it was begun, unless said.")
+]
 
 
 def whole(text: str) -> int:

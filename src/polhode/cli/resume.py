@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from polhode.cli.output import print_json
 from polhode.cli.shown import notices, show_runs, tell_events
@@ -19,7 +20,7 @@ def resume_command(
     signals.runs = []
     try:
         with notices():
-            how = {"trust": trust, "stop_if": stop_if, "sentinels": sentinels}
+            how: dict[str, Any] = {"trust": trust, "stop_if": stop_if, "sentinels": sentinels}
             run = resume(path, until=until, **how, progress=False if as_json else None)
     except StepError as failed:
         run, error = failed.run, str(failed)

@@ -18,6 +18,7 @@ from polhode.cli.stopping import NOTHING, stopping, tell
 from polhode.inputs import Job, job_of
 from polhode.model import InputError
 from polhode.model.family import Problems
+from polhode.model.problem import Problem
 from polhode.results.compare import compare
 from polhode.results.family import Family
 from polhode.results.run import Run
@@ -64,7 +65,7 @@ def run_command(
         try:
             with notices():
                 watch = {"stop_if": stop_if, "sentinels": sentinels}
-                out_ = {"out": places[i], "force": force} if places and job.writes(places[i]) else {}
+                out_ = {"out": places[i], "force": force} if places and _writes(job, places[i]) else {}
                 runs.append(job.run(method, step, progress=False if as_json else None, **watch, **out_))
         except InputError as error:  # a tolerance that this method does not keep, after others that did
             if not runs or job.tolerance is None:
@@ -110,6 +111,12 @@ def run_command(
         tell(f"interrupted at {where}; what was computed is kept")
     if errors or not all(run.ok for run in runs):
         sys.exit(1)
+
+
+def _writes(job: Job, place: Path) -> bool:
+    """Whether a run is written there as it goes; else it is saved when it has ended."""
+    own = isinstance(job.problem, Problem) and job.saved is None and job.tolerance is None
+    return own and place.suffix == ".zarr"
 
 
 def _check_places(places: list[Path], plot: Path | None, force: bool) -> None:

@@ -92,11 +92,6 @@ class Job:
                 return name
         return None
 
-    def writes(self, path: Path | None) -> bool:
-        """Whether a run of it is written there as it goes; else it is saved when it has ended."""
-        own = isinstance(self.problem, Problem) and self.saved is None and self.tolerance is None
-        return own and path is not None and path.suffix == ".zarr"
-
     def run(self, method: Any, step: float | None, *, progress: bool | None = None, **written: Any) -> Run:
         """`written`: out, force, stop_if, sentinels, as `simulate` takes them."""
         found = self._find(method)

@@ -40,7 +40,8 @@ class Overseer:
     def __init__(self, run: Any, stop_if: str | None, sentinels: bool, on_sample: Callable[[Any], Any] | None) -> None:
         self._how, self._first = (stop_if, sentinels), run
         self._always = stop_if is not None
-        self._on_sample, self._looked, self._checks = on_sample, time.perf_counter(), None
+        self._on_sample, self._looked = on_sample, time.perf_counter()
+        self._checks: tuple[Check, ...] | None = None
         self._gauges: dict[str, np.ndarray] = {}
 
     @property

@@ -65,7 +65,8 @@ class Growing:
         for values in self._values.values():
             values[self._filled :] = 0
         self._counts, self._offsets = np.zeros(self.rows, int), np.zeros(self.rows)
-        self.gauges, self._chain, self.judged = dict(mark.gauges), mark.chain, ()
+        self.gauges, self._chain = dict(mark.gauges), mark.chain
+        self.judged: tuple[LostMember, ...] = ()
         self._committed, self._cost = time.monotonic(), 0.0
         numbers = self.rows * sum(int(np.prod(tree.arrays[name]["shape"][1:])) for name in tree.growing)
         self._apart = max(1, -(-_MARKS * numbers_in(state) // max(numbers, 1)))  # parts between marks
@@ -173,7 +174,7 @@ class Growing:
         for name in self.tree.growing:
             tail.update(np.ascontiguousarray(self._values[name][: self._filled]).view(np.uint8).data)
         events, watch = self.events, None if walk.watch is None else walk.watch.memory
-        about = {"gauges": self.gauges, "events": events, "happened": len(events), "watch": watch}
+        about: dict[str, Any] = {"gauges": self.gauges, "events": events, "happened": len(events), "watch": watch}
         return Mark(
             walk.checkpoint,
             self.samples,

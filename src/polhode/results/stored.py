@@ -39,17 +39,17 @@ class StoredTrajectory(Trajectory):
             return xarray.open_zarr(self._from[0], chunks=None, decode_times=False)  # type: ignore[attr-defined]
 
     @cached_property
-    def steps(self) -> np.ndarray:  # type: ignore[override]
+    def steps(self) -> np.ndarray:
         return np.asarray(self._data.step_count.values, dtype=int)
 
     @cached_property
-    def offsets(self) -> np.ndarray | None:  # type: ignore[override]
+    def offsets(self) -> np.ndarray | None:
         _, _, t0, step = self._from  # type: ignore[attr-defined]
         found = self._data.t.values - (t0 + self.steps * step)
         return found if np.abs(found).max(initial=0.0) > 1e-9 * step else None
 
     @cached_property
-    def states(self) -> Any:  # type: ignore[override]
+    def states(self) -> Any:
         """Without what a method adds of its own."""
         return states_of(self._from[1], lambda name: np.array(self._data[name].values, dtype=float))  # type: ignore[attr-defined]
 
@@ -97,7 +97,7 @@ class StoredRun(Run):
     def most(self, name: str) -> float:
         return float(self.gauges[f"{name}.most"])
 
-    def drift(self, what: Any) -> float:  # type: ignore[override]
+    def drift(self, what: Any) -> float:
         if isinstance(what, str) and f"{what}.far" in self.gauges:
             return drift_in(self.gauges, what, self.lost)
         return super().drift(what)
@@ -123,10 +123,10 @@ class StoredRun(Run):
     def dataset(self) -> Any:
         return load(self.path)
 
-    def judge(self) -> Any:  # type: ignore[override]
+    def judge(self) -> Any:
         return self
 
-    def energy_gone_wrong(self) -> str | None:  # type: ignore[override]
+    def energy_gone_wrong(self) -> str | None:
         return None
 
     def __getstate__(self) -> dict[str, Any]:
