@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from polhode.results.condition import Condition
-from polhode.results.gauges import gauged
+from polhode.results.gauges import gauged, started
 from polhode.results.halt import Halt
 from polhode.results.look import Look
 from polhode.results.sentinels import promises_of
@@ -73,12 +73,17 @@ class Overseer:
         if not len(run.t) or (not self._always and run.trajectory.seconds < WORTH):
             return run
         gauges: dict[str, np.ndarray] = {}
+        follow = self._always or run.kind == "system"  # of one body sentinels ask for the start alone
         if run.changes or any(event.acted for event in run.events):
             return run
         for first in range(0, len(run.t), _AT_A_TIME):
             some = _between(run, slice(first, first + _AT_A_TIME))
             rows = slice(0, len(some.t))
-            gauges, drifts = gauged(gauges, some, rows)
+            drifts: dict[str, np.ndarray] = {}
+            if follow:
+                gauges, drifts = gauged(gauges, some, rows)
+            else:
+                gauges = gauges or started(some)
             if (halt := halted(Look(some, rows, drifts, gauges), self.checks)) is not None:
                 return _cut(run, halt)
         return run

@@ -104,11 +104,12 @@ def _growing(bound: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _size(vectors: Any) -> Any:
-    return np.sqrt(np.sum(np.square(vectors), axis=-1))
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
 
 
 def _length_of_attitude(look: Look) -> Any:
-    return np.abs(_size(look.run["attitude"][look.rows]) - 1.0)
+    w, x, y, z = (np.asarray(c)[look.rows] for c in look.run.state.attitude)
+    return 0.5 * np.abs(w * w + x * x + y * y + z * z - 1.0)
 
 
 def _energy(look: Look) -> Any:
