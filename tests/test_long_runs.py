@@ -5,6 +5,8 @@ import filecmp
 import json
 import os
 import random
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -349,3 +351,18 @@ def test_what_a_commit_speaks_of_is_on_the_disk_before_it(tmp_path: Path, monkey
     body(out=tmp_path / "run.zarr", until=5.0)
     assert len(roots) > 2
     assert roots == [set()] * len(roots)
+
+
+def test_the_page_on_long_runs(polhode: Any, tmp_path: Path) -> None:
+    """What it shows, runs as it stands there."""
+    text = (Path(__file__).parents[1] / "docs" / "long-runs.md").read_text(encoding="utf-8")
+    for line in re.findall(r"^\$ polhode (.*)$", text, flags=re.MULTILINE):
+        code, out, err = polhode(*shlex.split(line))
+        assert code == 0, err
+        assert "dmv" in out
+    names: dict[str, Any] = {}
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+        exec(compile(code, "long-runs.md", "exec"), names)
+    assert names["longer"].t[-1] == pytest.approx(4.0)
+    assert names["data"].attrs["finished"] == 1
+    assert names["run"].why.startswith("stopped at t = ")
