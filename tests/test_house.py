@@ -19,7 +19,7 @@ LAYERS = [
     ("references",), ("peers",),
     ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching", "given"), ("prepared",),
     ("events", "members", "running"), ("asked", "step_choice", "writing"), ("api",),
-    ("inputs", "verify"), ("resuming",), ("papers",), ("bench",), ("cli",), ("__main__",),
+    ("inputs", "verify"), ("resuming",), ("sweeps",), ("papers",), ("bench",), ("cli",), ("__main__",),
 ]  # fmt: skip
 MAY_NOT = {("problems", "methods"), ("multibody", "methods"), ("rotation", "solve")}
 

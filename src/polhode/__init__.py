@@ -38,6 +38,7 @@ _HOME = {
     "problem": "problems",
     "simulate": "api",
     "resume": "resuming",
+    "sweep": "sweeps",
     "batch": "given",
     "Event": "simulation.events",
     "flow": "simulation.flow",

@@ -1,4 +1,4 @@
-"""`polhode run | resume | status | methods | problems | papers | audit | bench | cache`."""
+"""`polhode run | resume | status | sweep | methods | problems | papers | audit | bench | cache`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from polhode.cli.options import Json, Sentinels, SentinelsAsBefore, StopIf, Written, whole
+from polhode.cli.options import Json, Sentinels, SentinelsAsBefore, StopIf, Written, decimal_number, whole
 from polhode.cli.streams import UnwritableError, standard_streams
+from polhode.cli.sweep_options import EPILOG, sweep
 from polhode.cli.users_line import users_line
 
 app = typer.Typer(
@@ -23,15 +24,6 @@ app = typer.Typer(
     help="Integrates rigid-body motion so that what nature conserves, the computer conserves too.\n\n"
     "Start with polhode run heavy-top --plot top.png, then polhode methods and polhode problems.",
 )
-
-
-def _number(text: str) -> float:
-    from polhode.model.checks import InputError, number
-
-    try:
-        return number("it", text)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 @app.command(
@@ -56,14 +48,16 @@ def run(
     ] = None,
     step: Annotated[
         list[float] | None,
-        typer.Option("--step", parser=_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
+        typer.Option("--step", parser=decimal_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option("--tolerance", parser=_number, metavar="ERROR", help="Of the end, instead of a step: chooses it."),
+        typer.Option(
+            "--tolerance", parser=decimal_number, metavar="ERROR", help="Of the end, instead of a step: chooses it."
+        ),
     ] = None,
     until: Annotated[
-        float | None, typer.Option("--until", parser=_number, metavar="SECONDS", help="Time to stop at (s).")
+        float | None, typer.Option("--until", parser=decimal_number, metavar="SECONDS", help="Time to stop at (s).")
     ] = None,
     every: Annotated[
         int | None, typer.Option("--every", parser=whole, metavar="COUNT", help="Save every so many steps.")
@@ -93,7 +87,8 @@ def run(
 def resume(
     path: Written,
     until: Annotated[
-        float | None, typer.Option("--until", parser=_number, metavar="SECONDS", help="A later time to stop at (s).")
+        float | None,
+        typer.Option("--until", parser=decimal_number, metavar="SECONDS", help="A later time to stop at (s)."),
     ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Import the module that the file names as that of its method.")
@@ -116,6 +111,9 @@ def status(path: Written, as_json: Json = False) -> None:
     from polhode.cli.status import status_command
 
     status_command(path, as_json)
+
+
+app.command(epilog=EPILOG)(sweep)
 
 
 @app.command()

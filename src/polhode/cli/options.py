@@ -26,3 +26,12 @@ def whole(text: str) -> int:
     if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 20):
         raise typer.BadParameter(f"it must be a whole number of at most 19 digits, as in 100; got {text[:60]!r}")
     return int(text)
+
+
+def decimal_number(text: str) -> float:
+    from polhode.model.checks import InputError, number
+
+    try:
+        return number("it", text)
+    except InputError as error:
+        raise typer.BadParameter(str(error)) from None

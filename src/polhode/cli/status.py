@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from polhode.cli.output import print_json
+from polhode.cli.sweep import is_sweep, sweep_status
 from polhode.cli.tables import say
 from polhode.model import InputError
 from polhode.results.clock import read as clock
@@ -19,6 +20,9 @@ from polhode.results.tree import HIDDEN
 
 
 def status_command(path: Path, as_json: bool) -> None:
+    if is_sweep(path):
+        sweep_status(path, as_json)
+        return
     found = status_of(path)
     if as_json:
         print_json(found)
