@@ -210,7 +210,7 @@ def test_a_sweep_that_was_cut_short_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.usefixtures("here")
 def test_what_is_wrong_is_said_before_anything_runs() -> None:
     over = {"spin": [1.0, 2.0]}
-    for words, what, how in [
+    cases: list[tuple[str, Any, dict[str, Any]]] = [
         ("did you mean 'heavy-top'", "heavy-tpo", {"out": "x.zarr"}),
         ("give out=", "heavy-top", {}),
         ("written to .zarr", "heavy-top", {"out": "x.nc"}),
@@ -219,7 +219,8 @@ def test_what_is_wrong_is_said_before_anything_runs() -> None:
         ("every_seconds= or times=", "heavy-top", {"out": "x.zarr", "over": {"step": [0.1, 0.2]}}),
         ("a problem's name, an input file, or a function", 3, {"out": "x.zarr"}),
         ("no Dask scheduler at 'tcp://127.0.0.1:9'", "heavy-top", {"out": "y.zarr", "scheduler": "tcp://127.0.0.1:9"}),
-    ]:
+    ]
+    for words, what, how in cases:
         how = {"over": over, "until": 1.0, **how}
         with pytest.raises(ph.InputError, match=words):
             ph.sweep(what, how.pop("over"), **how)
@@ -264,3 +265,30 @@ def test_workers_that_are_killed_lose_nothing() -> None:
 
 def test_as_many_workers_as_cores() -> None:
     assert 1 <= workers.cores() <= (os.cpu_count() or 1)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_the_command_line(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = ["sweep", "heavy-top", "--over", "spin=10:30:3", "--until", "0.02", "--every", "5", "--out", "tops.zarr"]
+    code, out, _ = polhode(*given)
+    assert code == 0
+    assert "heavy-top: 3 members" in out
+    assert "Written: tops.zarr" in out
+    code, out, err = polhode(*given)
+    assert code == 2
+    assert "--force" in err
+    code, out, _ = polhode(*given, "--force", "--json")
+    assert code == 0
+    assert [m["parameters"] for m in json.loads(out)["members"]] == [{"spin": 10.0}, {"spin": 20.0}, {"spin": 30.0}]
+    assert polhode("sweep", "heavy-top", "--out", "x.zarr")[0] == 2
+    assert polhode("sweep", "heavy-top", "--over", "spin=1,nan", "--out", "x.zarr")[0] == 2
+
+    def cut(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("polhode.sweeps.sweeping.run_all", cut)
+    code, _, err = polhode(*given, "--force")
+    assert (code, "the same command goes on" in err) == (130, True)
+    code, out, _ = polhode("status", "tops.zarr", "--json")
+    assert json.loads(out) == {"path": "tops.zarr", "members": 3, "ended": 0, "failed": 0, "running": False}
+    assert "a sweep of 3 members, not running" in polhode("status", "tops.zarr")[1]

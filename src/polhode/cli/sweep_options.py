@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,7 +56,13 @@ def sweep(
     from polhode.cli.output import only_json
     from polhode.cli.sweep import sweep_command
 
-    how = {"method": method, "step": step, "until": until, "every": every, "every_seconds": every_seconds}
+    how: dict[str, Any] = {
+        "method": method,
+        "step": step,
+        "until": until,
+        "every": every,
+        "every_seconds": every_seconds,
+    }
     how |= {"out": out, "scheduler": scheduler, "workers": workers, "rerun": rerun, "force": force}
     with only_json(as_json):
         sweep_command(source, over or [], design, members, seed, how, as_json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -70,7 +70,7 @@ class Sweep:
         )
 
 
-def gathered(design: Design, outcomes: list[Mapping[str, Any]], folder: Path) -> Any:
+def gathered(design: Design, outcomes: Sequence[Mapping[str, Any]], folder: Path) -> Any:
     """One dataset of all members; None where none was run."""
     there = [o for o in outcomes if o["store"]]
     if not there:
