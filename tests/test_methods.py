@@ -254,10 +254,11 @@ def test_names() -> None:
 # --- under JAX ---------------------------------------------------------------------------
 
 
-# Combined methods differentiate as their parts do; two of them, soon compiled, stand for all.
+# Combined methods differentiate as their parts do; one of them, soon compiled, stands for all.
 # So does one Munthe-Kaas method; the other tableaux run with `make test-long`.
-# One of each family at once, the others in the long tests; `test_flow` differentiates whole runs.
-AT_ONCE = ("imidm", "akw", "rig_pos", "mk-gauss2", "exact", "symmetric-rotation", "dmv10", "rattle", "em")
+# One of each family at once, the others in the long tests. imidm, dmv4, dla and strang-dmv are differentiated as whole
+# runs, and run in batches, in `test_flow` and `test_batches`.
+AT_ONCE = ("akw", "rig_pos", "mk-gauss2", "exact", "symmetric-rotation", "rattle", "em")
 DIFFERENTIATED = [
     *(
         m if m.name in AT_ONCE else pytest.param(m, marks=pytest.mark.long)
@@ -265,7 +266,7 @@ DIFFERENTIATED = [
         if not isinstance(m, Split | Composition)
     ),
     method_of("nystrom4-dmv4"),
-    method_of("triple4-strang-dmv"),
+    pytest.param(method_of("triple4-strang-dmv"), marks=pytest.mark.long),
 ]
 
 
