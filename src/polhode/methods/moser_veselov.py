@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.algebra import Quaternion, Scalar, Vec3
+from polhode.algebra.computed_once import once
 from polhode.algebra.scalars import sqrt
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.methods.moser_veselov_series import SERIES
@@ -52,10 +53,15 @@ class DMV(Implicit):
             return Y - (alpha * y + product)
 
         guess = y + (h / 2) * y.cross(x.scale(y))
+
+        def turn(Y: Vec3) -> Quaternion:
+            """ρ."""
+            e, _, _ = parts(Y)
+            length = 1.0 / sqrt(1.0 + e.norm2())
+            return Quaternion(length, *(length * e)).renormalized()
+
         Y, report = self.solve_momentum(system, residual, guess, h)
-        e, _, _ = parts(Y)
-        length = 1.0 / sqrt(1.0 + e.norm2())
-        rho = Quaternion(length, *(length * e)).renormalized()
+        rho = once(turn, Y)
         # y₁ of (15) is y turned by ρ; turned, Qy and C do not depend on how well (14) was solved.
         return Step(State(state.attitude * rho, rho.unrotate(y)), report)
 

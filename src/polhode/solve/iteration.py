@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import jax
@@ -22,6 +23,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from polhode.algebra import Mat3, Scalar, Vec3
+from polhode.algebra.computed_once import once
 from polhode.algebra.scalars import is_mpmath
 
 Residual = Callable[[Any], Any]
@@ -140,8 +142,8 @@ class Newton(_Iteration):
     count: int = 2
 
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        y, jvp = jax.linearize(residual, x)
-        solve = linear_solver(jvp, y)
+        y, columns = once(partial(_with_columns, residual), x)
+        solve = _solver(columns, y)
         first = solve(y)
         x = _minus(x, first)
         second = solve(residual(x))
@@ -161,8 +163,8 @@ class PlainNewton(_Iteration):
     count: int = 4
 
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        y, jvp = jax.linearize(residual, x)
-        dx = linear_solver(jvp, y)(y)
+        y, columns = once(partial(_with_columns, residual), x)
+        dx = _solver(columns, y)(y)
         return _minus(x, dx), _norm(dx) / scale
 
 
@@ -187,14 +189,25 @@ def solve_linear(g: Callable[[Any], Any], b: Any) -> Any:
 
 def linear_solver(g: Callable[[Any], Any], like: Any) -> Callable[[Any], Any]:
     """The inverse of a linear g on pytrees of components like `like`."""
-    leaves, tree = jax.tree.flatten(like)
-    one, zero = jnp.ones_like(leaves[0]), jnp.zeros_like(leaves[0])
-    n = len(leaves)
-    columns = [
-        jax.tree.leaves(g(jax.tree.unflatten(tree, [one if i == j else zero for i in range(n)]))) for j in range(n)
-    ]
+    return _solver(_with_columns(g, jax.tree.map(jnp.zeros_like, like))[1], like)
+
+
+def _with_columns(f: Residual, x: Any) -> tuple[Any, list[list[Scalar]]]:
+    """f(x), and the columns of its Jacobian, each by its own unknown: no multiplication by those that stand still."""
+    leaves, tree = jax.tree.flatten(x)
+
+    def moved(j: int, leaf: Scalar) -> Any:
+        return f(jax.tree.unflatten(tree, [*leaves[:j], leaf, *leaves[j + 1 :]]))
+
+    pairs = [jax.jvp(partial(moved, j), (leaf,), (jnp.ones_like(leaf),)) for j, leaf in enumerate(leaves)]
+    return pairs[0][0], [jax.tree.leaves(column) for _, column in pairs]
+
+
+def _solver(columns: list[list[Scalar]], like: Any) -> Callable[[Any], Any]:
+    """The x with Σ x_j column_j = b, for b like `like`."""
+    tree, n = jax.tree.structure(like), len(columns)
     if n == 3:
-        inverse = Mat3.from_columns(*(Vec3(*c) for c in columns)).inverse()
+        inverse = once(_inverse, columns)
         return lambda b: jax.tree.unflatten(tree, list(inverse @ Vec3(*jax.tree.leaves(b))))
     factors = jax.scipy.linalg.lu_factor(jnp.stack([jnp.stack(c, axis=-1) for c in columns], axis=-1))
 
@@ -203,6 +216,10 @@ def linear_solver(g: Callable[[Any], Any], like: Any) -> Callable[[Any], Any]:
         return jax.tree.unflatten(tree, [x[..., i] for i in range(n)])
 
     return solve
+
+
+def _inverse(columns: list[list[Scalar]]) -> Mat3:
+    return Mat3.from_columns(*(Vec3(*c) for c in columns)).inverse()
 
 
 def _in_many_digits(residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Report]:
