@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
 
@@ -67,6 +68,11 @@ class Load:
     def mark(self) -> Hashable | None:
         """Equal to that of before only if it computes the same as it did; None where that cannot be told."""
         return None
+
+    def own_numbers(self) -> Load | None:
+        """The same with True in the place of numbers of which every member of a batch has its own, False of those for
+        all; None where that cannot be told: of a class of the user's with arrays."""
+        return None if any(map(np.ndim, jax.tree.leaves(self))) else jax.tree.map(lambda x: False, self)
 
     def __add__(self, other: Load) -> Load:
         return Sum((self, other))
@@ -130,6 +136,10 @@ class Sum(Load):
         marks = tuple(part.mark() for part in self.parts)
         return None if None in marks else marks
 
+    def own_numbers(self) -> Load | None:
+        parts = [part.own_numbers() for part in self.parts]
+        return None if None in parts else Sum(tuple(part for part in parts if part is not None))
+
     def __add__(self, other: Load) -> Load:
         return Sum((*self.parts, other))
 
@@ -164,3 +174,7 @@ class InPrincipalAxes(Load):
 
     def traced(self, shape: tuple[int, ...]) -> Load:
         return InPrincipalAxes(self.load.traced(shape), self.axes)
+
+    def own_numbers(self) -> Load | None:
+        own = self.load.own_numbers()
+        return None if own is None else InPrincipalAxes(own, jax.tree.map(lambda x: np.ndim(x) > 0, self.axes))
