@@ -1,0 +1,171 @@
+"""`Tiles`: a batch cut into tiles of a fixed width, which stay in cache, on all cores.
+
+One program serves every batch, whatever its size and shape, so a member has the same bits alone in a batch and among a
+million others. The last tile is filled up with copies of its last member.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from polhode._programs import stored
+from polhode.simulation.loop import Block, capacity_for, numbers_in, run_members
+from polhode.solve import Report
+
+WIDTH = 64  # members; what a step of them makes stays in the first-level cache
+_ROOM = 3 * 2**15  # numbers
+GROUP = 32  # tiles of a call at most, so that calling takes little of the time
+
+
+def capacity_of(state: Any) -> int:
+    """Samples that a call can return: of a batch so few that the loop over a tile is one native function (see
+    `_startup`), and that making room for them takes little of the time."""
+    numbers, members = numbers_in(state), math.prod(state.shape)
+    if not state.shape:
+        return capacity_for(numbers)
+    together = GROUP * WIDTH if members > WIDTH else WIDTH
+    return max(1, min(capacity_for(numbers), _ROOM // (numbers // members * together)))
+
+
+def run_tiles_of(
+    method: Any, own: tuple[bool, ...], capacity: int, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any,
+    stride: Any, tiles: Any,
+) -> Any:  # fmt: skip
+    """`run_members` of the first so many tiles, which are in front in the state and in the system's `own` numbers."""
+    leaves, tree = jax.tree.flatten(system)
+
+    def run(k: Any) -> Any:
+        at = lambda x: lax.dynamic_index_in_dim(x, k, keepdims=False)  # noqa: E731
+        mine = jax.tree.unflatten(tree, [at(x) if is_own else x for x, is_own in zip(leaves, own, strict=True)])
+        return run_members(method, mine, jax.tree.map(at, state), done, t0, h, count, stride, capacity)
+
+    def next_one(k: Any, so_far: Any) -> Any:
+        put = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, k, 0)  # noqa: E731
+        return jax.tree.map(put, so_far, run(k))
+
+    room = jax.tree.leaves(state)[0].shape[0]
+    if room == 1:
+        return jax.tree.map(lambda x: x[None], run(0))
+    empty = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), jax.eval_shape(run, 0))
+    return lax.fori_loop(0, tiles, next_one, empty)
+
+
+run_tiles = stored(run_tiles_of, static=3, widely=True)
+
+
+@cache
+def workers() -> ThreadPoolExecutor:
+    """A thread for every core: XLA lets go of Python while it computes."""
+    return ThreadPoolExecutor(cores(), "polhode")
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Tiles:
+    """The program of a batch, called as that of one body is. Where it cannot be told which numbers are of each member,
+    the batch is one tile."""
+
+    def __init__(self, method: Any, system: Any, state: Any) -> None:
+        self.shape, self._count = state.shape, math.prod(state.shape)
+        known = system.own_numbers() if jax.default_backend() == "cpu" else None
+        self._own = tuple(jax.tree.leaves(known)) if known is not None else (False,) * len(jax.tree.leaves(system))
+        self._tile = self.shape if known is None else (WIDTH,)
+        width = self._count if known is None else WIDTH
+        tiles = -(-self._count // width)
+        self._room = GROUP if tiles > 1 else 1
+        self._used = min(self._room, -(-tiles // cores()))  # in a call
+        self._each = self._used * width  # members of a call
+        self._starts = range(0, self._count, self._each)
+        self._capacity = capacity_of(state)
+        self._last: Any = (None, [])
+        self._systems = self._cut_system(system)
+        like = (self._systems[0], self._cut(state)[0], np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
+        self._program = run_tiles.prepared(method, self._own, self._capacity, *like)
+
+    def __call__(self, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
+        """`count` samples, `stride` steps apart. The last members that are left stay where they were when their step
+        failed, and the call ends there."""
+        begun = state
+        state, ended, tally, samples = self._run(begun, done, t0, h, count, stride)
+        here, failed, converged, error, iterations = ended.reshape(5, *self.shape)
+        taken = int(count * stride)
+        if not here.any():
+            taken = max(int(failed.max()) - 1, 0)
+            state = self._run(begun, done, t0, h, np.int64(1), np.int64(taken))[0] if taken else begun
+        failed = np.where(failed > 0, failed, -1).astype(int)
+        report = Report(converged > 0, iterations.astype(int), error)
+        return Block(state, done + taken, tally, here > 0, report, samples, failed)
+
+    def _run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Any:
+        parts = self._last[1] if state is self._last[0] else self._cut(state)
+        like, tree = jax.tree.flatten(state)
+        wide = [np.shape(x)[len(self.shape) :] for x in like]
+        ends = [np.empty((self._count, *rest)) for rest in wide]
+        samples = [np.empty((int(count), self._count, *rest)) for rest in wide]
+        ended, tallies = np.empty((5, self._count)), []
+
+        def run(k: int) -> tuple[Any, Any]:
+            first = self._starts[k]
+            members = min(self._each, self._count - first)
+            place, tiles = slice(first, first + members), np.int64(-(-members // (self._each // self._used)))
+            new = self._program(self._systems[k], parts[k], done, t0, h, count, stride, tiles)
+            end, how, tally, rows = jax.block_until_ready(new)
+            for whole, x in zip(ends, jax.tree.leaves(end), strict=True):
+                whole[place] = self._joined(x, 0)[:members]
+            for whole, x in zip(samples, jax.tree.leaves(rows), strict=True):
+                whole[:, place] = self._joined(np.asarray(x)[:tiles, : int(count)], 1)[:, :members]
+            ended[:, place] = self._joined(how, 1)[:, :members]
+            return end, np.asarray(tally)[:tiles].max(axis=0)
+
+        calls = range(len(self._starts))
+        done_parts = [run(0)] if len(calls) == 1 else list(workers().map(run, calls))
+        tallies = [tally for _, tally in done_parts]
+        shaped = lambda leaves, front: jax.tree.unflatten(  # noqa: E731
+            tree, [x.reshape(*front, *self.shape, *rest) for x, rest in zip(leaves, wide, strict=True)]
+        )
+        whole = shaped(ends, ())
+        self._last = (whole, [end for end, _ in done_parts])
+        return whole, ended, np.max(tallies, axis=0), shaped(samples, (int(count),))
+
+    def _joined(self, x: Any, behind: int) -> np.ndarray:
+        """Tiles as one axis, behind some others."""
+        x = np.moveaxis(np.asarray(x), 0, behind)
+        depth = behind + 1 + len(self._tile)
+        return x.reshape(*x.shape[:behind], -1, *x.shape[depth:])
+
+    def _cut_system(self, system: Any) -> list[Any]:
+        leaves, tree = jax.tree.flatten(system)
+        cuts = [self._pieces(x) if own else None for x, own in zip(leaves, self._own, strict=True)]
+        return [
+            jax.tree.unflatten(tree, [x if cut is None else cut[k] for x, cut in zip(leaves, cuts, strict=True)])
+            for k in range(len(self._starts))
+        ]
+
+    def _cut(self, state: Any) -> list[Any]:
+        leaves, tree = jax.tree.flatten(state)
+        cuts = [self._pieces(x) for x in leaves]
+        return [jax.tree.unflatten(tree, [cut[k] for cut in cuts]) for k in range(len(self._starts))]
+
+    def _pieces(self, x: Any) -> list[np.ndarray]:
+        """Numbers of each member, for every call."""
+        rest = np.shape(x)[len(self.shape) :]
+        flat = np.broadcast_to(x, (*self.shape, *rest)).reshape(self._count, *rest)
+        pieces = []
+        for first in self._starts:
+            mine = flat[first : first + self._each]
+            piece = np.zeros((self._room * (self._each // self._used), *rest))
+            piece[: len(mine)], piece[len(mine) : self._each] = mine, mine[-1]
+            pieces.append(piece.reshape(self._room, *self._tile, *rest))
+        return pieces
