@@ -99,9 +99,10 @@ def simulate(
     nothing drives it there is a warning.
 
     A member of a batch that fails is lost, with a warning, and `run.lost` says why: its samples are NaN from there on,
-    and the others go on as if it were not there; where none is left there is a StepError. Whatever the other members
-    do, one has the same bits. Alone it has the same to round-off only, 1e-14 of its momentum after 200 steps, as XLA
-    rounds differently where it computes one number and several at a time.
+    and the others go on as if it were not there; where none is left there is a StepError. A batch runs on all cores.
+    Whatever the other members do, and however many they are, one has the same bits. Without axes of a batch it has the
+    same to round-off only, 1e-14 of its momentum after 200 steps, as XLA rounds differently where it computes one
+    number and several at a time.
 
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """

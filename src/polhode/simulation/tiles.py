@@ -36,6 +36,16 @@ def capacity_of(state: Any) -> int:
     return max(1, min(capacity_for(numbers), _ROOM // (numbers // members * together)))
 
 
+def first_steps(state: Any, steps: int) -> int:
+    """Of a run that begins with so many of one body before it looks at the clock."""
+    return max(8, steps * WIDTH // max(WIDTH, math.prod(state.shape)))
+
+
+def seconds_between(state: Any) -> float:
+    """Looks at the clock, the progress bar and Ctrl-C: longer in a batch, whose numbers are put together each time."""
+    return min(2.0, 0.1 * (1.0 + numbers_in(state) / 2**20))
+
+
 def run_tiles_of(
     method: Any, own: tuple[bool, ...], capacity: int, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any,
     stride: Any, tiles: Any,
