@@ -13,7 +13,9 @@ error left reported. `mode` overrides this choice, which `runs_until_converged` 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
@@ -22,11 +24,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.algebra import Mat3, Scalar, Vec3
+from polhode.algebra import Scalar
 from polhode.algebra.computed_once import once
 from polhode.algebra.scalars import is_mpmath
-
-Residual = Callable[[Any], Any]
+from polhode.solve.columns import Residual, solve_linear, solver_of, with_columns
 
 
 def _none() -> Any:
@@ -60,9 +61,22 @@ class Report:
         )
 
 
+_looping: ContextVar[bool] = ContextVar("looping", default=False)
+
+
+@contextmanager
+def until_converged() -> Iterator[None]:
+    """Within, what is made loops until converged wherever it will run: inside of a kernel that costs nothing."""
+    before = _looping.set(True)
+    try:
+        yield
+    finally:
+        _looping.reset(before)
+
+
 def runs_until_converged(mode: str) -> bool:
     """The one place that decides between looping until converged and a fixed count."""
-    return mode == "converge" or (mode == "auto" and jax.default_backend() == "cpu")
+    return mode == "converge" or (mode == "auto" and (_looping.get() or jax.default_backend() == "cpu"))
 
 
 @dataclass(frozen=True)
@@ -142,8 +156,8 @@ class Newton(_Iteration):
     count: int = 2
 
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        y, columns = once(partial(_with_columns, residual), x)
-        solve = _solver(columns, y)
+        y, columns = once(partial(with_columns, residual), x)
+        solve = solver_of(columns, y)
         first = solve(y)
         x = _minus(x, first)
         second = solve(residual(x))
@@ -163,8 +177,8 @@ class PlainNewton(_Iteration):
     count: int = 4
 
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        y, columns = once(partial(_with_columns, residual), x)
-        dx = _solver(columns, y)(y)
+        y, columns = once(partial(with_columns, residual), x)
+        dx = solver_of(columns, y)(y)
         return _minus(x, dx), _norm(dx) / scale
 
 
@@ -180,46 +194,6 @@ class FixedPoint(_Iteration):
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
         dx = residual(x)
         return _minus(x, dx), _norm(dx) / scale
-
-
-def solve_linear(g: Callable[[Any], Any], b: Any) -> Any:
-    """The x with g(x) = b, for a linear g on a pytree of components."""
-    return linear_solver(g, b)(b)
-
-
-def linear_solver(g: Callable[[Any], Any], like: Any) -> Callable[[Any], Any]:
-    """The inverse of a linear g on pytrees of components like `like`."""
-    return _solver(_with_columns(g, jax.tree.map(jnp.zeros_like, like))[1], like)
-
-
-def _with_columns(f: Residual, x: Any) -> tuple[Any, list[list[Scalar]]]:
-    """f(x), and the columns of its Jacobian, each by its own unknown: no multiplication by those that stand still."""
-    leaves, tree = jax.tree.flatten(x)
-
-    def moved(j: int, leaf: Scalar) -> Any:
-        return f(jax.tree.unflatten(tree, [*leaves[:j], leaf, *leaves[j + 1 :]]))
-
-    pairs = [jax.jvp(partial(moved, j), (leaf,), (jnp.ones_like(leaf),)) for j, leaf in enumerate(leaves)]
-    return pairs[0][0], [jax.tree.leaves(column) for _, column in pairs]
-
-
-def _solver(columns: list[list[Scalar]], like: Any) -> Callable[[Any], Any]:
-    """The x with Σ x_j column_j = b, for b like `like`."""
-    tree, n = jax.tree.structure(like), len(columns)
-    if n == 3:
-        inverse = once(_inverse, columns)
-        return lambda b: jax.tree.unflatten(tree, list(inverse @ Vec3(*jax.tree.leaves(b))))
-    factors = jax.scipy.linalg.lu_factor(jnp.stack([jnp.stack(c, axis=-1) for c in columns], axis=-1))
-
-    def solve(b: Any) -> Any:
-        x = jax.scipy.linalg.lu_solve(factors, jnp.stack(jax.tree.leaves(b), axis=-1)[..., None])[..., 0]
-        return jax.tree.unflatten(tree, [x[..., i] for i in range(n)])
-
-    return solve
-
-
-def _inverse(columns: list[list[Scalar]]) -> Mat3:
-    return Mat3.from_columns(*(Vec3(*c) for c in columns)).inverse()
 
 
 def _in_many_digits(residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Report]:
