@@ -1,4 +1,4 @@
-"""A kernel's source compiled by g++, its threads run one after the other: the arithmetic of a GPU's program, anywhere."""
+"""A kernel's source compiled by g++, its threads run one after the other: the arithmetic of a GPU, anywhere."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import ctypes
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from polhode.kernel.source import ENDED, TALLY, THREADS
+from polhode.kernel.source import THREADS
 
 COMPILER = shutil.which("g++")
 _SHIM = r"""
@@ -44,18 +45,17 @@ def compiled(source: str, folder: Path) -> Any:
     return ctypes.CDLL(str(library)).all
 
 
-def run(
-    call: Any, members: int, done: int, t0: float, h: float, cuts: tuple[int, ...], system: list[Any], state: list[Any]
-) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
-    """So many steps, in one launch after the other: the new state, how members ended, their tallies."""
-    pointer = lambda x: x.ctypes.data_as(ctypes.c_void_p)  # noqa: E731
-    numbers = [np.ascontiguousarray(x) for x in system]
-    now = [np.ascontiguousarray(x, dtype=float) for x in state]
-    ended, tally, before = np.zeros((ENDED, members)), np.zeros((TALLY, members)), 0
-    whole, real = ctypes.c_longlong, ctypes.c_double
-    for count in cuts:
-        new, new_ended, new_tally = [np.empty_like(x) for x in now], np.empty_like(ended), np.empty_like(tally)
-        arrays = map(pointer, (*numbers, *now, ended, tally, *new, new_ended, new_tally))
-        call(whole(members), whole(done), whole(before), real(t0), real(h), whole(count), *arrays)
-        now, ended, tally, before = new, new_ended, new_tally, before + count
-    return now, ended, tally
+class OnCpu:
+    """Called as `polhode.kernel.cuda.Kernel` is."""
+
+    def __init__(self, source: str, folder: Path) -> None:
+        self._call = compiled(source, folder)
+
+    def __call__(self, members: int, numbers: Sequence[Any], read: Sequence[Any], written: Sequence[Any]) -> list[Any]:
+        given = [np.ascontiguousarray(x) for x in read]
+        new = [np.full(x.shape, np.nan) for x in written]
+        kinds = [ctypes.c_double if isinstance(x, np.floating) else ctypes.c_longlong for x in numbers]
+        values = [kind(x.item()) for kind, x in zip(kinds, numbers, strict=True)]
+        places = [x.ctypes.data_as(ctypes.c_void_p) for x in (*given, *new)]
+        self._call(ctypes.c_longlong(members), *values, *places)
+        return new

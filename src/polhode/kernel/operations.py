@@ -21,7 +21,7 @@ TYPES = {
 def literal(value: Any, dtype: Any) -> str:
     """Floats in hexadecimal, to the last bit."""
     kind = np.dtype(dtype)
-    if kind == bool:
+    if kind.kind == "b":
         return "true" if value else "false"
     if kind.kind in "iu":
         return f"({TYPES[kind.name]})({int(value)}LL)"
@@ -94,7 +94,7 @@ def one_by_one(name: str, params: Any, kinds: list[np.dtype], out: np.dtype) -> 
     if name == "abs":
         return _call("fabs") if first.kind == "f" else (lambda a: f"{a} < 0 ? -{a} : {a}")
     if name == "not":
-        return lambda a: f"!{a}" if first == bool else f"~{a}"
+        return lambda a: f"!{a}" if first.kind == "b" else f"~{a}"
     if name == "integer_pow":
         return lambda a: _power(a, params["y"])
     if name == "rem":
@@ -104,7 +104,7 @@ def one_by_one(name: str, params: Any, kinds: list[np.dtype], out: np.dtype) -> 
     if name == "select_n":
         return _select(first)
     if name == "convert_element_type":
-        return lambda a: f"{a} != 0" if out == bool else f"({TYPES[out.name]}) {a}"
+        return lambda a: f"{a} != 0" if out.kind == "b" else f"({TYPES[out.name]}) {a}"
     if name == "reduce_precision" and first == np.float64 and params["exponent_bits"] == 11:
         return lambda a: f"rounded_to({a}, {52 - params['mantissa_bits']})"
     if name == "div" and first.kind in "iu":
@@ -113,7 +113,7 @@ def one_by_one(name: str, params: Any, kinds: list[np.dtype], out: np.dtype) -> 
 
 
 def _select(which: np.dtype) -> Callable[..., str] | None:
-    if which == bool:
+    if which.kind == "b":
         return lambda c, no, yes: f"{c} ? {yes} : {no}"
 
     def chosen(c: str, *cases: str) -> str:

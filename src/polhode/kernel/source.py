@@ -11,9 +11,9 @@ import jax
 import numpy as np
 
 from polhode.kernel.operations import TYPES
-from polhode.kernel.writer import Unwritable, Writer
+from polhode.kernel.writer import UnwritableError, Writer
 
-__all__ = ["THREADS", "Unwritable", "source_of_steps"]
+__all__ = ["THREADS", "UnwritableError", "source_of_steps"]
 
 THREADS = 128  # of a block
 ENDED, TALLY = 5, 4  # rows of numbers about each member, as `simulation.loop` has them packed
@@ -87,7 +87,7 @@ def source_of_steps(step: Any, system: Any, own: tuple[bool, ...], state: Any) -
 def _kind(x: Any) -> str:
     kind = np.dtype(x.dtype).name
     if kind not in TYPES:
-        raise Unwritable(f"numbers of type {kind}")
+        raise UnwritableError(f"numbers of type {kind}")
     return TYPES[kind]
 
 

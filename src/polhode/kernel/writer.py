@@ -20,7 +20,7 @@ _PUT_TOGETHER = {"reduce_sum": "add", "reduce_max": "max", "reduce_min": "min", 
                  "reduce_or": "or", "reduce_prod": "mul"}  # fmt: skip
 
 
-class Unwritable(Exception):
+class UnwritableError(Exception):
     """A program holds what cannot be written in C; the message says what."""
 
 
@@ -48,7 +48,7 @@ class Writer:
         """A new name of this value."""
         kind = np.dtype(dtype).name
         if kind not in TYPES:
-            raise Unwritable(f"numbers of type {kind}")
+            raise UnwritableError(f"numbers of type {kind}")
         name = f"v{next(self._names)}"
         self.put(f"{'const ' if fixed else ''}{TYPES[kind]} {name} = {value};")
         return name
@@ -77,26 +77,26 @@ class Writer:
         if name in ("while", "cond", "scan"):
             return getattr(self, f"_{name}")(eqn, args)
         if out is None:
-            raise Unwritable(f"{name}, which has no result")
+            raise UnwritableError(f"{name}, which has no result")
         if (found := moved(name, params, args, out.shape, len(eqn.outvars))) is not None:
             return found
         if name in _PUT_TOGETHER:
             return [self._reduced(_PUT_TOGETHER[name], args[0], params["axes"], out)]
         if name == "dot_general":
-            return [self._product(*args, params["dimension_numbers"], out)]
+            return [self._product(args[0], args[1], params["dimension_numbers"], out)]
         kinds = [np.dtype(x.aval.dtype) for x in eqn.invars]
         if name == "convert_element_type" and kinds[0] == out.dtype:
             return args
         made = one_by_one(name, params, kinds, np.dtype(out.dtype))
         if made is None:
-            raise Unwritable(f"the operation {name!r}")
+            raise UnwritableError(f"the operation {name!r}")
         return [self._each(name, made, out, args, kinds[0].kind == "f")]
 
     def _each(self, name: str, made: Any, out: Any, args: list[np.ndarray], may_fold: bool) -> np.ndarray:
         result = np.empty(out.shape, object)
         whole = [np.broadcast_to(x, out.shape) for x in args]
         for at in np.ndindex(out.shape):
-            texts = tuple(x[at] for x in whole)
+            texts = tuple(str(x[at]) for x in whole)
             known = folded(name, texts) if may_fold else None
             result[at] = self.named(out.dtype, made(*texts)) if known is None else known
         return result
@@ -126,7 +126,7 @@ class Writer:
         for aval, value in zip(avals, values, strict=True):
             names, whole = np.empty(aval.shape, object), np.broadcast_to(value, aval.shape)
             for at in np.ndindex(aval.shape):
-                names[at] = self.named(aval.dtype, whole[at], fixed=False)
+                names[at] = self.named(aval.dtype, str(whole[at]), fixed=False)
             made.append(names)
         return made
 
@@ -183,7 +183,7 @@ class Writer:
             n, carry = (len(group) for group in list(p["ft_in"].unpack())[:2])
         m = n + carry
         if len(eqn.outvars) != carry or p["reverse"]:
-            raise Unwritable("a scan that returns what it made on its way")
+            raise UnwritableError("a scan that returns what it made on its way")
         tables = []
         for x, var in zip(args[m:], eqn.invars[m:], strict=True):
             name, kind = f"t{next(self._names)}", TYPES[np.dtype(var.aval.dtype).name]

@@ -10,7 +10,7 @@ from typing import Any
 
 from polhode.algebra import Quaternion, Scalar, Vec3
 from polhode.algebra.computed_once import once
-from polhode.algebra.scalars import sqrt
+from polhode.algebra.scalars import is_mpmath, sqrt
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.methods.moser_veselov_series import SERIES
 from polhode.rotation import Rotation, State
@@ -115,13 +115,14 @@ class PreprocessedDMV(DMV):
 
 
 def polynomial(terms: Any, values: tuple[Scalar, ...]) -> Scalar:
-    """Σ (numerator/denominator) Π value^power. Powers by products: the same on mpmath numbers."""
+    """Σ (numerator/denominator) Π value^power. Powers by products: the same on mpmath numbers, where a quotient of
+    floats would not be exact."""
     total = None
     for (top, bottom), powers in terms:
         product = None
         for value, power in zip(values, powers, strict=True):
             for _ in range(power):
                 product = value if product is None else product * value
-        term = product * top / bottom
+        term = product * top / bottom if is_mpmath(product) else (top / bottom) * product
         total = term if total is None else total + term
     return total

@@ -22,13 +22,18 @@ def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3, frame: Mat3 | None = No
     F = R if frame is None else frame
     R, F = jax.tree.unflatten(jax.tree.structure((R, F)), jnp.broadcast_arrays(*jax.tree.leaves((R, F))))
     a, b, c = (F.column(j) for j in range(3))
-    zero = Vec3(*(jnp.zeros_like(entry) for entry in a))
-    turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of F skew(e_i)
+    columns = tuple(R.column(j) for j in range(3))
 
-    def along(turn: tuple[Vec3, Vec3, Vec3]) -> Scalar:
-        return -jax.jvp(lambda R: jnp.asarray(energy(R), dtype=float), (R,), (Mat3.from_columns(*turn),))[1]
+    def along(j: int, by: Vec3, k: int, other: Vec3) -> Scalar:
+        """Where columns j and k of R change so, and the third does not."""
 
-    return Vec3(*(along(turn) for turn in turns))
+        def moved(x: Vec3, y: Vec3) -> Scalar:
+            new = {j: x, k: y}
+            return jnp.asarray(energy(Mat3.from_columns(*(new.get(i, columns[i]) for i in range(3)))), dtype=float)
+
+        return -jax.jvp(moved, (columns[j], columns[k]), (by, other))[1]
+
+    return Vec3(along(1, c, 2, -b), along(0, -c, 2, a), along(0, b, 1, -a))  # the columns of F skew(e_i)
 
 
 class Load:

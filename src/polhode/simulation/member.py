@@ -24,7 +24,7 @@ def step_of_member(method: Any) -> Callable[..., Any]:
 
 
 def kernel_source(method: Any, system: Any, own: tuple[bool, ...], state: Any) -> str:
-    """CUDA C of many steps of every member; `Unwritable` where it holds what has no words in C."""
+    """CUDA C of many steps of every member; `UnwritableError` where it holds what has no words in C."""
     depth, (leaves, tree) = len(state.shape), jax.tree.flatten(system)
     one = [_like(x, depth if is_own else 0) for x, is_own in zip(leaves, own, strict=True)]
     with until_converged():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.simulation.loop import Block, run_block, run_block_briefly
-from polhode.simulation.tiles import Tiles
+from polhode.simulation.on_gpu import program_of_batch
 
 _CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
 # Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
@@ -73,7 +73,7 @@ class Rungs:
     def _made(self, method: Any, soon: bool) -> Any:
         system, state, *_ = self._like
         if state.shape:
-            return Tiles(method, system, state)
+            return program_of_batch(method, system, state)
         return (run_block_briefly if soon else run_block).prepared(method, *self._like)
 
     def is_new(self, done: int) -> bool:

@@ -18,8 +18,8 @@ import numpy as np
 from jax import lax
 
 from polhode._programs import stored
-from polhode.simulation.loop import Block, capacity_for, numbers_in, run_members
-from polhode.solve import Report
+from polhode.simulation.batch import Batch
+from polhode.simulation.loop import capacity_for, numbers_in, run_members
 
 WIDTH = 64  # members; what a step of them makes stays in the first-level cache
 _ROOM = 3 * 2**15  # numbers
@@ -41,9 +41,10 @@ def first_steps(state: Any, steps: int) -> int:
     return max(8, steps * WIDTH // max(WIDTH, math.prod(state.shape)))
 
 
-def seconds_between(state: Any) -> float:
-    """Looks at the clock, the progress bar and Ctrl-C: longer in a batch, whose numbers are put together each time."""
-    return min(2.0, 0.1 * (1.0 + numbers_in(state) / 2**20))
+def slower(state: Any) -> float:
+    """How much longer than for one body a run goes on between looks at the clock, the progress bar and Ctrl-C: numbers
+    of a batch are put together each time."""
+    return min(20.0, 1.0 + numbers_in(state) / 2**20)
 
 
 def run_tiles_of(
@@ -83,54 +84,36 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Tiles:
-    """The program of a batch, called as that of one body is. Where it cannot be told which numbers are of each member,
-    the batch is one tile."""
+class Tiles(Batch):
+    """A batch in tiles. Where it cannot be told which numbers are of each member, it is one tile."""
 
     def __init__(self, method: Any, system: Any, state: Any) -> None:
-        self.shape, self._count = state.shape, math.prod(state.shape)
+        super().__init__(state)
         known = system.own_numbers() if jax.default_backend() == "cpu" else None
         self._own = tuple(jax.tree.leaves(known)) if known is not None else (False,) * len(jax.tree.leaves(system))
         self._tile = self.shape if known is None else (WIDTH,)
-        width = self._count if known is None else WIDTH
-        tiles = -(-self._count // width)
+        self._width = self.count if known is None else WIDTH
+        tiles = -(-self.count // self._width)
         self._room = GROUP if tiles > 1 else 1
-        self._used = min(self._room, -(-tiles // cores()))  # in a call
-        self._each = self._used * width  # members of a call
-        self._starts = range(0, self._count, self._each)
-        self._capacity = capacity_of(state)
+        self._each = min(self._room, -(-tiles // cores())) * self._width  # members of a call
+        self._starts = range(0, self.count, self._each)
         self._last: Any = (None, [])
-        self._systems = self._cut_system(system)
+        self._systems = self._cut(system, self._own)
         like = (self._systems[0], self._cut(state)[0], np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
-        self._program = run_tiles.prepared(method, self._own, self._capacity, *like)
+        self._program = run_tiles.prepared(method, self._own, capacity_of(state), *like)
 
-    def __call__(self, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
-        """`count` samples, `stride` steps apart. The last members that are left stay where they were when their step
-        failed, and the call ends there."""
-        begun = state
-        state, ended, tally, samples = self._run(begun, done, t0, h, count, stride)
-        here, failed, converged, error, iterations = ended.reshape(5, *self.shape)
-        taken = int(count * stride)
-        if not here.any():
-            taken = max(int(failed.max()) - 1, 0)
-            state = self._run(begun, done, t0, h, np.int64(1), np.int64(taken))[0] if taken else begun
-        failed = np.where(failed > 0, failed, -1).astype(int)
-        report = Report(converged > 0, iterations.astype(int), error)
-        return Block(state, done + taken, tally, here > 0, report, samples, failed)
-
-    def _run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Any:
+    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
         parts = self._last[1] if state is self._last[0] else self._cut(state)
-        like, tree = jax.tree.flatten(state)
-        wide = [np.shape(x)[len(self.shape) :] for x in like]
-        ends = [np.empty((self._count, *rest)) for rest in wide]
-        samples = [np.empty((int(count), self._count, *rest)) for rest in wide]
-        ended, tallies = np.empty((5, self._count)), []
+        wide = [np.shape(x)[len(self.shape) :] for x in jax.tree.leaves(state)]
+        ends = [np.empty((self.count, *rest)) for rest in wide]
+        samples = [np.empty((int(count), self.count, *rest)) for rest in wide]
+        ended = np.empty((5, self.count))
 
-        def run(k: int) -> tuple[Any, Any]:
+        def call(k: int) -> tuple[Any, Any]:
             first = self._starts[k]
-            members = min(self._each, self._count - first)
-            place, tiles = slice(first, first + members), np.int64(-(-members // (self._each // self._used)))
-            new = self._program(self._systems[k], parts[k], done, t0, h, count, stride, tiles)
+            members = min(self._each, self.count - first)
+            place, tiles = slice(first, first + members), -(-members // self._width)
+            new = self._program(self._systems[k], parts[k], done, t0, h, count, stride, np.int64(tiles))
             end, how, tally, rows = jax.block_until_ready(new)
             for whole, x in zip(ends, jax.tree.leaves(end), strict=True):
                 whole[place] = self._joined(x, 0)[:members]
@@ -140,14 +123,10 @@ class Tiles:
             return end, np.asarray(tally)[:tiles].max(axis=0)
 
         calls = range(len(self._starts))
-        done_parts = [run(0)] if len(calls) == 1 else list(workers().map(run, calls))
-        tallies = [tally for _, tally in done_parts]
-        shaped = lambda leaves, front: jax.tree.unflatten(  # noqa: E731
-            tree, [x.reshape(*front, *self.shape, *rest) for x, rest in zip(leaves, wide, strict=True)]
-        )
-        whole = shaped(ends, ())
-        self._last = (whole, [end for end, _ in done_parts])
-        return whole, ended, np.max(tallies, axis=0), shaped(samples, (int(count),))
+        new = [call(0)] if len(calls) == 1 else list(workers().map(call, calls))
+        whole = self.shaped(ends, state)
+        self._last = (whole, [end for end, _ in new])  # cut already, where the run goes on from there
+        return whole, ended, np.max([tally for _, tally in new], axis=0), self.shaped(samples, state, int(count))
 
     def _joined(self, x: Any, behind: int) -> np.ndarray:
         """Tiles as one axis, behind some others."""
@@ -155,27 +134,20 @@ class Tiles:
         depth = behind + 1 + len(self._tile)
         return x.reshape(*x.shape[:behind], -1, *x.shape[depth:])
 
-    def _cut_system(self, system: Any) -> list[Any]:
-        leaves, tree = jax.tree.flatten(system)
-        cuts = [self._pieces(x) if own else None for x, own in zip(leaves, self._own, strict=True)]
-        return [
-            jax.tree.unflatten(tree, [x if cut is None else cut[k] for x, cut in zip(leaves, cuts, strict=True)])
-            for k in range(len(self._starts))
-        ]
-
-    def _cut(self, state: Any) -> list[Any]:
-        leaves, tree = jax.tree.flatten(state)
-        cuts = [self._pieces(x) for x in leaves]
+    def _cut(self, values: Any, own: tuple[bool, ...] | None = None) -> list[Any]:
+        """For every call, numbers of its members and those for all; all are of members unless said."""
+        leaves, tree = jax.tree.flatten(values)
+        own = own or (True,) * len(leaves)
+        cuts = [self._pieces(x) if is_own else [x] * len(self._starts) for x, is_own in zip(leaves, own, strict=True)]
         return [jax.tree.unflatten(tree, [cut[k] for cut in cuts]) for k in range(len(self._starts))]
 
     def _pieces(self, x: Any) -> list[np.ndarray]:
-        """Numbers of each member, for every call."""
-        rest = np.shape(x)[len(self.shape) :]
-        flat = np.broadcast_to(x, (*self.shape, *rest)).reshape(self._count, *rest)
+        """Numbers of each member, for every call, in tiles; the last one is filled up."""
+        flat = self.flat(x)
         pieces = []
         for first in self._starts:
             mine = flat[first : first + self._each]
-            piece = np.zeros((self._room * (self._each // self._used), *rest))
+            piece = np.zeros((self._room * self._width, *flat.shape[1:]))
             piece[: len(mine)], piece[len(mine) : self._each] = mine, mine[-1]
-            pieces.append(piece.reshape(self._room, *self._tile, *rest))
+            pieces.append(piece.reshape(self._room, *self._tile, *flat.shape[1:]))
         return pieces

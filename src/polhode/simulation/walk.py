@@ -23,9 +23,10 @@ from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples
 from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
-from polhode.simulation.tiles import capacity_of, seconds_between
+from polhode.simulation.tiles import capacity_of, slower
 from polhode.simulation.trajectory import Checkpoint
 
+_BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
 _SOON, _END = 1e-9, 1e-11  # of a step
 
 
@@ -47,7 +48,7 @@ class Walk:
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
         self.budget, self._shown, self._capacity = 1, 0, capacity_of(begin.state)
-        self._seconds = seconds_between(begin.state)
+        self._slower = slower(begin.state)
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
         if begin.done == 0 and not begin.offset and plan.at is None:
             saved.add(0, 0.0, begin.state)
@@ -80,7 +81,9 @@ class Walk:
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
                 if not fresh and self.done > before:  # the first call may have compiled
-                    self.budget = max(1, int((self.done - before) * min(8.0, self._seconds / max(spent, 1e-6))))
+                    self.budget = max(
+                        1, int((self.done - before) * min(8.0, _BLOCK_SECONDS * self._slower / max(spent, 1e-6)))
+                    )
             if self.status in (Status.OK, Status.STOPPED):
                 self._leave(self.done, np.inf if self.status is Status.OK else self.offset + _END * self.plan.step)
         except EventError as error:

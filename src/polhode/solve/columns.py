@@ -13,6 +13,7 @@ from polhode.algebra import Mat3, Scalar, Vec3
 from polhode.algebra.computed_once import once
 
 Residual = Callable[[Any], Any]
+_FEW = 6  # unknowns; LAPACK takes longer, and a loop that calls it is no native function
 
 
 def solve_linear(g: Callable[[Any], Any], b: Any) -> Any:
@@ -42,11 +43,49 @@ def solver_of(columns: list[list[Scalar]], like: Any) -> Callable[[Any], Any]:
     if n == 3:
         inverse = once(_inverse, columns)
         return lambda b: jax.tree.unflatten(tree, list(inverse @ Vec3(*jax.tree.leaves(b))))
+    backward = _eliminated(columns) if n <= _FEW else _factored(columns)
+    return lambda b: jax.tree.unflatten(tree, backward(jax.tree.leaves(b)))
+
+
+def _eliminated(columns: list[list[Scalar]]) -> Callable[[list[Scalar]], list[Scalar]]:
+    """Gaussian elimination written out, of two rows at a time, the one with the larger number first."""
+    n = len(columns)
+    rows, done = [list(row) for row in zip(*columns, strict=True)], []
+    for k in range(n):
+        for i in range(k + 1, n):
+            other = abs(rows[i][k]) > abs(rows[k][k])
+            rows[k], rows[i] = _exchanged(other, rows[k], rows[i])
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [b - factor * a for a, b in zip(rows[k], rows[i], strict=True)]
+            done.append((k, i, other, factor))
+
+    def solve(b: list[Scalar]) -> list[Scalar]:
+        b = list(b)
+        for k, i, other, factor in done:
+            (b[k],), (b[i],) = _exchanged(other, [b[k]], [b[i]])
+            b[i] = b[i] - factor * b[k]
+        for k in reversed(range(n)):
+            for j in range(k + 1, n):
+                b[k] = b[k] - rows[k][j] * b[j]
+            b[k] = b[k] / rows[k][k]
+        return b
+
+    return solve
+
+
+def _exchanged(other: Any, a: list[Scalar], b: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """Both, the second first where `other`."""
+    pairs = list(zip(a, b, strict=True))
+    return [jnp.where(other, y, x) for x, y in pairs], [jnp.where(other, x, y) for x, y in pairs]
+
+
+def _factored(columns: list[list[Scalar]]) -> Callable[[list[Scalar]], list[Scalar]]:
+    """By LAPACK."""
     factors = jax.scipy.linalg.lu_factor(jnp.stack([jnp.stack(c, axis=-1) for c in columns], axis=-1))
 
-    def solve(b: Any) -> Any:
-        x = jax.scipy.linalg.lu_solve(factors, jnp.stack(jax.tree.leaves(b), axis=-1)[..., None])[..., 0]
-        return jax.tree.unflatten(tree, [x[..., i] for i in range(n)])
+    def solve(b: list[Scalar]) -> list[Scalar]:
+        x = jax.scipy.linalg.lu_solve(factors, jnp.stack(b, axis=-1)[..., None])[..., 0]
+        return [x[..., i] for i in range(len(columns))]
 
     return solve
 
