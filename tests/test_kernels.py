@@ -96,7 +96,7 @@ def test_what_cannot_be_written_is_said_and_runs_all_the_same(monkeypatch: pytes
     method, system, state, _ = begun("dmv")
     monkeypatch.setattr(on_gpu, "_told", set())
     monkeypatch.setattr(on_gpu, "why_not", lambda: None)
-    monkeypatch.setattr(on_gpu.jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(on_gpu, "platform", lambda: "gpu")
 
     def unwritable(*args: Any) -> str:
         raise UnwritableError("the operation 'sort'")

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._programs import platform
 from polhode._programs.files import read_bytes, write_bytes
 from polhode._programs.folder import bounded, traced_folder
 from polhode.kernel.source import THREADS
@@ -22,7 +23,7 @@ from polhode.kernel.source import THREADS
 
 def why_not() -> str | None:
     """Why no kernel can be run here; None where one can."""
-    if jax.default_backend() != "gpu":
+    if platform() != "gpu":
         return "there is no GPU that JAX sees"
     if "cuda" not in jax.devices()[0].client.platform_version.lower():
         return "the GPU is not one of NVIDIA's"

@@ -9,19 +9,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode._notices import warn
+from polhode._programs import platform
 from polhode.kernel import UnwritableError
 from polhode.kernel.cuda import Kernel, why_not
 from polhode.kernel.source import ENDED, TALLY
+from polhode.model.checks import InputError
 from polhode.simulation.batch import Batch
+from polhode.simulation.loop import numbers_in
 from polhode.simulation.member import kernel_source
 from polhode.simulation.tiles import Tiles
 
 _told: set[str] = set()
 
 
+def free_memory() -> int | None:
+    """Bytes that JAX may still take on its device; None where it does not say."""
+    known = jax.devices()[0].memory_stats() or {}
+    return known["bytes_limit"] - known.get("bytes_in_use", 0) if "bytes_limit" in known else None
+
+
 def program_of_batch(method: Any, system: Any, state: Any) -> Batch:
     """A kernel where there is a GPU; XLA's loop elsewhere, and where no kernel can be made: then it is said why."""
-    if jax.default_backend() == "cpu":
+    if platform() == "cpu":
         return Tiles(method, system, state)
     own, why = system.own_numbers(), why_not()
     if own is None:
@@ -43,9 +52,22 @@ class OnGpu(Batch):
     def __init__(self, kernel: Any, system: Any, own: Any, state: Any) -> None:
         super().__init__(state)
         self._kernel = kernel
+        self._check_room(system, own, state)
         flags = zip(jax.tree.leaves(system), jax.tree.leaves(own), strict=True)
         self._numbers = [jnp.asarray(self.flat(x) if is_own else x) for x, is_own in flags]
         self._last: Any = (None, [])
+
+    def _check_room(self, system: Any, own: Any, state: Any) -> None:
+        """An InputError, before anything is computed, where the GPU's memory does not hold the batch."""
+        flags = zip(jax.tree.leaves(system), jax.tree.leaves(own), strict=True)
+        mine = sum(self.flat(x)[0].size for x, is_own in flags if is_own)
+        each = 8 * (mine + 2 * (numbers_in(state) // self.count + ENDED + TALLY))  # before and after a call
+        free = free_memory()
+        if free is not None and each * self.count > free:
+            raise InputError(
+                f"a batch of {self.count:,} members needs {each * self.count / 2**30:.3g} GiB on the GPU, which has "
+                f"{free / 2**30:.3g} GiB free; at most {free // each:,} fit: run it in parts"
+            )
 
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
         leaves = jax.tree.leaves(state)

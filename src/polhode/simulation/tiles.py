@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from polhode._programs import stored
+from polhode._programs import platform, stored
 from polhode.simulation.batch import Batch
 from polhode.simulation.loop import capacity_for, numbers_in, run_members
 
@@ -89,7 +89,7 @@ class Tiles(Batch):
 
     def __init__(self, method: Any, system: Any, state: Any) -> None:
         super().__init__(state)
-        known = system.own_numbers() if jax.default_backend() == "cpu" else None
+        known = system.own_numbers() if platform() == "cpu" else None
         self._own = tuple(jax.tree.leaves(known)) if known is not None else (False,) * len(jax.tree.leaves(system))
         self._tile = self.shape if known is None else (WIDTH,)
         self._width = self.count if known is None else WIDTH

@@ -24,6 +24,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from polhode._programs import platform
 from polhode.algebra import Scalar
 from polhode.algebra.computed_once import once
 from polhode.algebra.scalars import is_mpmath
@@ -76,7 +77,7 @@ def until_converged() -> Iterator[None]:
 
 def runs_until_converged(mode: str) -> bool:
     """The one place that decides between looping until converged and a fixed count."""
-    return mode == "converge" or (mode == "auto" and (_looping.get() or jax.default_backend() == "cpu"))
+    return mode == "converge" or (mode == "auto" and (_looping.get() or platform() == "cpu"))
 
 
 @dataclass(frozen=True)
