@@ -95,6 +95,16 @@ def test_a_member_that_turns_far_in_a_step_changes_no_bit_of_the_others() -> Non
         np.testing.assert_array_equal(bits(whole, [k]), bits(run([k]), [0]))
 
 
+def test_a_member_has_the_same_bits_among_very_many() -> None:
+    """Of which a call takes more tiles, and returns one sample."""
+    many = 2**16 + 100
+    omegas = np.broadcast_to(OMEGAS[np.arange(many) % 7], (many, 3))
+    more: dict[str, Any] = {"method": "dmv10", "step": 0.02, "steps": 6, "every": 3}
+    few = ph.simulate(BODY, None, ph.State.of(omega=OMEGAS), **more)
+    run = ph.simulate(BODY, None, ph.State.of(omega=omegas), **more)
+    np.testing.assert_array_equal(bits(run, slice(None)), bits(few, np.arange(many) % 7))
+
+
 def wall(omegas: Any, **more: Any) -> ph.Run:
     """A torque that has no value once a member has turned by some angle; the step then fails."""
     load = ph.Torque(lambda t, R: (jnp.where(R[1, 1] > 0.5, 0.0, jnp.nan), 0.0, 0.0))

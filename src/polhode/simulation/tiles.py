@@ -24,6 +24,7 @@ from polhode.simulation.loop import capacity_for, numbers_in, run_members
 WIDTH = 64  # members; what a step of them makes stays in the first-level cache
 _ROOM = 3 * 2**15  # numbers
 GROUP = 32  # tiles of a call at most, so that calling takes little of the time
+MANY, LARGE_GROUP = 2**16, 128  # of more members than that a call takes more tiles, to the next sample
 
 
 def capacity_of(state: Any) -> int:
@@ -32,6 +33,8 @@ def capacity_of(state: Any) -> int:
     numbers, members = numbers_in(state), math.prod(state.shape)
     if not state.shape:
         return capacity_for(numbers)
+    if members > MANY:
+        return 1
     together = GROUP * WIDTH if members > WIDTH else WIDTH
     return max(1, min(capacity_for(numbers), _ROOM // (numbers // members * together)))
 
@@ -57,7 +60,10 @@ def run_tiles_of(
     def run(k: Any) -> Any:
         at = lambda x: lax.dynamic_index_in_dim(x, k, keepdims=False)  # noqa: E731
         mine = jax.tree.unflatten(tree, [at(x) if is_own else x for x, is_own in zip(leaves, own, strict=True)])
-        return run_members(method, mine, jax.tree.map(at, state), done, t0, h, count, stride, capacity)
+        end, ended, tally, rows = run_members(
+            method, mine, jax.tree.map(at, state), done, t0, h, count, stride, capacity
+        )
+        return end, ended, tally, rows if capacity > 1 else None  # the only sample is the end
 
     def next_one(k: Any, so_far: Any) -> Any:
         put = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, k, 0)  # noqa: E731
@@ -94,19 +100,24 @@ class Tiles(Batch):
         self._tile = self.shape if known is None else (WIDTH,)
         self._width = self.count if known is None else WIDTH
         tiles = -(-self.count // self._width)
-        self._room = GROUP if tiles > 1 else 1
+        self._room = 1 if tiles == 1 else LARGE_GROUP if self.count > MANY else GROUP
+        self._capacity = capacity_of(state)
         self._each = min(self._room, -(-tiles // cores())) * self._width  # members of a call
         self._starts = range(0, self.count, self._each)
         self._last: Any = (None, [])
         self._systems = self._cut(system, self._own)
         like = (self._systems[0], self._cut(state)[0], np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
-        self._program = run_tiles.prepared(method, self._own, capacity_of(state), *like)
+        self._program = run_tiles.prepared(method, self._own, self._capacity, *like)
 
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
         parts = self._last[1] if state is self._last[0] else self._cut(state)
         wide = [np.shape(x)[len(self.shape) :] for x in jax.tree.leaves(state)]
         ends = [np.empty((self.count, *rest)) for rest in wide]
-        samples = [np.empty((int(count), self.count, *rest)) for rest in wide]
+        rows_apart = self._capacity > 1
+        samples = [
+            np.empty((int(count), self.count, *rest)) if rows_apart else x[None]
+            for rest, x in zip(wide, ends, strict=True)
+        ]
         ended = np.empty((5, self.count))
 
         def call(k: int) -> tuple[Any, Any]:
@@ -117,7 +128,7 @@ class Tiles(Batch):
             end, how, tally, rows = jax.block_until_ready(new)
             for whole, x in zip(ends, jax.tree.leaves(end), strict=True):
                 whole[place] = self._joined(x, 0)[:members]
-            for whole, x in zip(samples, jax.tree.leaves(rows), strict=True):
+            for whole, x in zip(samples if rows_apart else (), jax.tree.leaves(rows), strict=True):
                 whole[:, place] = self._joined(np.asarray(x)[:tiles, : int(count)], 1)[:, :members]
             ended[:, place] = self._joined(how, 1)[:, :members]
             return end, np.asarray(tally)[:tiles].max(axis=0)
