@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +44,31 @@ def _weight(R: Any) -> Any:
     return 20.0 * R[2, 2]
 
 
-def seconds_of(method: str, bodies: int, steps: int) -> float:
+@dataclass(frozen=True)
+class Time:
+    """Seconds, and those of all cores together: of a machine that others use too, the latter say more."""
+
+    wall: float
+    cores: float
+
+    def least(self, other: Time) -> Time:
+        return Time(min(self.wall, other.wall), min(self.cores, other.cores))
+
+    def each(self, count: int) -> str:
+        return f"{self.wall / count * 1e9:.3g} ns, {self.cores / count * 1e9:.3g} ns of cores"
+
+
+def time_of(method: str, bodies: int, steps: int) -> Time:
     problem, h = problem_for(method, bodies)
-    return simulate(problem, method=method, step=h, steps=steps, every=steps).trajectory.seconds
+    before = time.process_time()
+    run = simulate(problem, method=method, step=h, steps=steps, every=steps)
+    return Time(run.trajectory.seconds, time.process_time() - before)
+
+
+def native_time(program: str, method: str, bodies: int, steps: int) -> Time:
+    call = [program, method, str(bodies), str(steps), str(tiles.cores())]
+    wall, cores, _ = subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()
+    return Time(float(wall), float(cores))
 
 
 def measure(bodies: Sequence[int] = BODIES, work: int = 40_000_000, repeats: int = 5) -> list[Row]:
@@ -62,30 +87,26 @@ def measure(bodies: Sequence[int] = BODIES, work: int = 40_000_000, repeats: int
 def _compared(
     method: str, bodies: int, steps: int, repeats: int, program: str, why: str | None, target: float
 ) -> list[Row]:
-    def native() -> float:
-        call = [program, method, str(bodies), str(steps), str(tiles.cores())]
-        return float(subprocess.run(call, capture_output=True, text=True, check=True).stdout.split()[0])
-
-    def ours() -> float:
-        return seconds_of(method, bodies, steps)
-
+    ours = partial(time_of, method, bodies, steps)
     ours()  # compiles
-    mine, other = in_turn(repeats, ours, native if why is None else None)
-    ns = mine / steps / bodies * 1e9
-    ratio = None if other is None else mine / other
-    peer = Row(f"C++, {method}, {bodies:,} bodies", why or "")
-    if other is not None:
-        own = other / steps / bodies * 1e9
-        peer = Row(f"C++, {method}, {bodies:,} bodies", f"{own:.3g} ns", 1.0, number=own)
-    said, met = f"at most {target:g} of C++", None if ratio is None else ratio <= target
-    return [peer, Row(f"{method}, {bodies:,} bodies", f"{ns:.3g} ns", ratio, said, met, ns)]
+    mine, other = in_turn(repeats, ours, partial(native_time, program, method, bodies, steps) if why is None else ours)
+    work, what = steps * bodies, f"{method}, {bodies:,} bodies"
+    said = f"at most {target:g} of C++"
+    if why is not None:
+        return [Row(f"C++, {what}", why), Row(what, mine.each(work), None, said, None, mine.wall / work * 1e9)]
+    ratio = mine.wall / other.wall
+    return [
+        Row(f"C++, {what}", other.each(work), 1.0, number=other.wall / work * 1e9),
+        Row(what, mine.each(work), ratio, said, ratio <= target, mine.wall / work * 1e9),
+        Row(f"{what}: cores' time", "as above", mine.cores / other.cores),
+    ]
 
 
-def in_turn(repeats: int, first: Callable[[], float], second: Callable[[], float] | None) -> tuple[float, float | None]:
+def in_turn(repeats: int, first: Callable[[], Time], second: Callable[[], Time]) -> tuple[Time, Time]:
     """The least of each, called in turn: what else the machine does disturbs both alike."""
-    pairs = [(first(), second() if second else np.inf) for _ in range(repeats)]
-    least = np.min(pairs, axis=0)
-    return float(least[0]), float(least[1]) if second else None
+    pairs = [(first(), second()) for _ in range(repeats)]
+    one, other = zip(*pairs, strict=True)
+    return reduce(Time.least, one), reduce(Time.least, other)
 
 
 def _second_core(method: str, bodies: int, steps: int, repeats: int) -> Row:
@@ -93,16 +114,16 @@ def _second_core(method: str, bodies: int, steps: int, repeats: int) -> Row:
     if tiles.cores() == 1 or not hasattr(os, "sched_setaffinity"):
         return Row(what, "not measured: one core here, or no way to have one alone")
 
-    def alone() -> float:
+    def alone() -> Time:
         mine = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {min(mine)})
         try:
-            return seconds_of(method, bodies, steps)
+            return time_of(method, bodies, steps)
         finally:
             os.sched_setaffinity(0, mine)
 
-    one, all_of_them = in_turn(repeats, alone, lambda: seconds_of(method, bodies, steps))
-    share = one / (all_of_them or np.inf) / tiles.cores()
+    one, every = in_turn(repeats, alone, partial(time_of, method, bodies, steps))
+    share = one.wall / every.wall / tiles.cores()
     return Row(what, f"{share:.0%}", None, f"above {_SECOND_CORE:.0%}", share > _SECOND_CORE)
 
 
