@@ -157,7 +157,7 @@ def test_nvrtc_compiles_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", all_methods("rotation"))
 def test_nvrtc_compiles_every_method(name: str) -> None:
     pytest.importorskip("cuda.core", reason="pip install 'polhode[kernels]'")
     from polhode.kernel.cuda import machine_code
