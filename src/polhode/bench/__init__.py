@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from polhode.bench import batch, bicycle, chain, directors, iftomm, precision, roundoff, stabilisation, startup, step, written
+from polhode.bench import (
+    batch,
+    bicycle,
+    chain,
+    directors,
+    iftomm,
+    precision,
+    roundoff,
+    stabilisation,
+    startup,
+    step,
+    written,
+)
 from polhode.bench.base import Benchmark, Row
 from polhode.model.checks import unknown
 

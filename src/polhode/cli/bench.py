@@ -21,9 +21,8 @@ def bench_command(names: list[str], as_json: bool, out: Path | None = None, devi
         for benchmark in chosen:
             status.update(f"measuring: {benchmark.title}")
             measured[benchmark.name] = benchmark.measure()
-    if out is not None:
-        for benchmark in chosen:
-            keep(benchmark, measured[benchmark.name], out)
+            if out is not None:
+                keep(benchmark, measured[benchmark.name], out)
     if as_json:
         print_json({name: [asdict(row) for row in rows] for name, rows in measured.items()})
         return

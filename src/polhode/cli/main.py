@@ -167,9 +167,7 @@ def audit(
 
 @app.command()
 def bench(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which benchmarks; all if none is named.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Which; all if none named.")] = None,
     device: Device = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for what was measured, and where.")] = None,
     as_json: Json = False,
