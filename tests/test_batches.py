@@ -75,8 +75,35 @@ def test_a_member_does_not_see_the_others_nor_where_the_run_was_cut(name: str) -
     cut = ph.simulate(ph.simulate(run(order, 13), steps=24), steps=63)
     np.testing.assert_array_equal(bits(whole, order), bits(cut, order))
     assert_same(whole, 3, run(3))
-    for few in ([3], [3, 4]) if name == "imidm" else ():
-        assert_same(run(few), 0, run(3))
+    np.testing.assert_array_equal(bits(whole, [3]), bits(run([3]), [0]))
+    if name in _SOME:
+        many = np.arange(150) % 7  # of several tiles, and calls
+        np.testing.assert_array_equal(bits(whole, many), bits(run(many), slice(None)))
+        shaped = bits(run(many[:6].reshape(2, 3)), slice(None))
+        np.testing.assert_array_equal(bits(whole, slice(6)), shaped.reshape(len(shaped), 6, 7))
+
+
+def test_a_member_that_turns_far_in_a_step_changes_no_bit_of_the_others() -> None:
+    """Angles beyond the series of Stumpff's functions take another branch, for all of a tile."""
+    omegas = OMEGAS.copy()
+    omegas[0] = 0.0, 0.0, 400.0
+
+    def run(which: Any) -> ph.Run:
+        return ph.simulate(BODY, None, ph.State.of(omega=omegas[which]), method="trapm", step=0.02, steps=40)
+
+    whole = run(np.arange(7))
+    for k in (0, 3):
+        np.testing.assert_array_equal(bits(whole, [k]), bits(run([k]), [0]))
+
+
+def test_a_member_has_the_same_bits_among_very_many() -> None:
+    """Of which a call takes more tiles, and returns one sample."""
+    many = 2**16 + 100
+    omegas = np.broadcast_to(OMEGAS[np.arange(many) % 7], (many, 3))
+    more: dict[str, Any] = {"method": "dmv10", "step": 0.02, "steps": 6, "every": 3}
+    few = ph.simulate(BODY, None, ph.State.of(omega=OMEGAS), **more)
+    run = ph.simulate(BODY, None, ph.State.of(omega=omegas), **more)
+    np.testing.assert_array_equal(bits(run, slice(None)), bits(few, np.arange(many) % 7))
 
 
 def wall(omegas: Any, **more: Any) -> ph.Run:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from polhode.cli.options import Json, Sentinels, SentinelsAsBefore, StopIf, Written, decimal_number, whole
+from polhode.cli.options import Device, Json, Sentinels, SentinelsAsBefore, StopIf, Written, decimal_number, whole
 from polhode.cli.streams import UnwritableError, standard_streams
 from polhode.cli.sweep_options import EPILOG, sweep
 from polhode.cli.users_line import users_line
@@ -72,13 +72,15 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Replace what --out names, if it is there.")] = False,
     stop_if: StopIf = None,
     sentinels: Sentinels = True,
+    device: Device = None,
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""
     from polhode.cli.output import only_json
     from polhode.cli.run import run_command
+    from polhode.device import on_device
 
-    with only_json(as_json):
+    with only_json(as_json), on_device(device):
         how = (until, every, out, plot, as_json, trust, tolerance, force, stop_if, sentinels)
         run_command(source, settings or [], method or [], step or [], *how)
 
@@ -165,15 +167,15 @@ def audit(
 
 @app.command()
 def bench(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which benchmarks; all if none is named.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Which; all if none named.")] = None,
+    device: Device = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for what was measured, and where.")] = None,
     as_json: Json = False,
 ) -> None:
     """The benchmarks, with peers measured in the same run."""
     from polhode.cli.bench import bench_command
 
-    bench_command(names or [], as_json)
+    bench_command(names or [], as_json, out, device)
 
 
 @app.command()

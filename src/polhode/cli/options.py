@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
+Device = Annotated[str | None, typer.Option("--device", help="cpu or gpu; an error where there is none.")]
 
 StopIf = Annotated[
     str | None,
