@@ -1,4 +1,5 @@
 # make papers   recompute the papers and write a report to build/papers
+# make docs     build the site in build/docs, run every example; warnings are errors
 # make test     lint, types and tests
 # make test-lowest   tests with the lowest versions that pyproject.toml declares, in .venv-lowest
 # The others make .venv first, with the versions of constraints.txt.
@@ -6,11 +7,15 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: papers test tests test-long test-lowest lint bench clean
+.PHONY: docs papers test tests test-long test-lowest lint bench clean
 
 papers: .venv/installed
 	$(BIN)/polhode papers --out build/papers
 	@echo "Open build/papers/index.html"
+
+docs: .venv/installed
+	$(BIN)/sphinx-build -W --keep-going -E -q -c docs/_site docs build/docs
+	@echo "Open build/docs/index.html"
 
 # Beside each other: lint is done long before the tests, and where either fails all of it does.
 test: .venv/installed
@@ -41,7 +46,7 @@ bench: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "polhode needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs,test]'
 	@touch $@
 
 .venv-lowest/installed: pyproject.toml tests/lowest.py

@@ -1,0 +1,236 @@
+"""Examples: what stands in a page between ```python and ``` runs as it stands there, and what it shows follows it.
+
+The blocks of a page run in order, in one namespace and in an empty folder. Shown is what a notebook would show: what
+they print, and the value of a last expression, a figure as a picture and an animation as itself. ```console runs the
+commands after `$ `. ```py and ```text are only shown. The tests run pages by the same `run`.
+
+Which pages run is the setting `examples`: `all`, or `none`, which shows the code alone. What a page showed is kept in
+build/examples until its code or polhode changes.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parents[1]
+KEPT = DOCS.parent / "build" / "examples"
+FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>```+)(?P<language>python|console)\n(?P<code>.*?)^\1\2 *$", re.M | re.S)
+
+
+@dataclass
+class Output:
+    """What one block showed: text, and files (pictures, animations) by name."""
+
+    text: str = ""
+    files: list[str] = field(default_factory=list)
+    label: str = ""
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """(language, code) of those that run."""
+    found = []
+    for match in FENCE.finditer(text):
+        lines = match["code"].splitlines()
+        found.append((match["language"], "\n".join(line[len(match["indent"]) :] for line in lines) + "\n"))
+    return found
+
+
+def run(text: str, name: str, folder: Path) -> tuple[dict[str, Any], list[Output]]:
+    """All blocks of a page; what they define, and what each showed. Files are left in `folder`."""
+    names: dict[str, Any] = {"__name__": "__example__"}
+    outputs = []
+    with working_in(folder), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for number, (language, code) in enumerate(blocks(text)):
+            if language == "console":
+                outputs.append(Output(commands(code)))
+            else:
+                outputs.append(python(code, names, f"{Path(name).stem}-{number + 1}", name))
+    return names, outputs
+
+
+def python(code: str, names: dict[str, Any], stem: str, name: str) -> Output:
+    """Run a block; a last expression is shown."""
+    body = ast.parse(code, name).body
+    last = body.pop().value if body and isinstance(body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    printed, value = io.StringIO(), None
+    with contextlib.redirect_stdout(printed):
+        exec(compile(ast.Module(body, []), name, "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last), name, "eval"), names)
+    text = printed.getvalue()
+    if hasattr(value, "savefig"):
+        endings = [".svg", ".pdf"]
+        for ending in endings:
+            value.savefig(stem + ending)
+        if Path(stem + ".svg").stat().st_size > 1_500_000:  # a picture of many thousand pieces
+            Path(stem + ".svg").unlink()
+            value.savefig(stem + ".png", dpi=200)
+            endings[0] = ".png"
+        return Output(text, [stem + ending for ending in endings], label(value))
+    if isinstance(value, Path) and value.suffix in (".html", ".svg", ".png", ".gif", ".mp4"):
+        return Output(text, [value.name], value.stem)
+    return Output(text + ("" if value is None else f"{value!r}\n"))
+
+
+def label(figure: Any) -> str:
+    """What a figure shows, in words: its title, and of every panel its title and axes."""
+    words = [figure.get_suptitle()] if figure.get_suptitle() else []
+    for ax in figure.axes:
+        title = ax.get_title(loc="left") or ax.get_title()
+        axes = " against ".join(filter(None, (ax.get_ylabel(), ax.get_xlabel())))
+        words.append(": ".join(filter(None, (title, axes))))
+    return "; ".join(filter(None, words)).replace("\n", " ") or "figure"
+
+
+def commands(code: str) -> str:
+    """What `$ polhode ...` printed, each below its command."""
+    from polhode.cli.main import main
+
+    shown = []
+    for line in code.splitlines():
+        words = shlex.split(line.removeprefix("$ "), comments=True)
+        if not line.startswith("$ ") or not words or words[0] != "polhode":
+            raise ValueError(f"```console holds lines that begin with `$ polhode `; got {line!r}")
+        out, before = io.StringIO(), sys.argv
+        sys.argv = words
+        try:
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+                main()
+        except SystemExit as end:
+            if end.code:
+                raise RuntimeError(f"{line} ended with {end.code}: {out.getvalue()}") from None
+        finally:
+            sys.argv = before
+        shown.append("\n".join(row.rstrip() for row in out.getvalue().splitlines()))
+    return "\n\n".join(shown) + "\n"
+
+
+@contextlib.contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+# What Sphinx does with it.
+
+
+def remembered(text: str, name: str, made: str) -> list[Output] | None:
+    """What the page showed before, or shows now; `made` is all that polhode is made of."""
+    key = hashlib.sha256((made + repr(blocks(text))).encode()).hexdigest()
+    folder = KEPT / name.replace("/", "-")
+    said = folder / "outputs.json"
+    if said.exists() and (kept := json.loads(said.read_text(encoding="utf-8")))["key"] == key:
+        return [Output(**each) for each in kept["outputs"]]
+    said.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as room:
+        _, outputs = run(text, name, Path(room))
+        for file in (file for output in outputs for file in output.files):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes((Path(room) / file).read_bytes())
+    folder.mkdir(parents=True, exist_ok=True)
+    said.write_text(json.dumps({"key": key, "outputs": [asdict(o) for o in outputs]}), encoding="utf-8")
+    return outputs
+
+
+def source_of_polhode() -> str:
+    import polhode
+
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for path in sorted(Path(polhode.__file__).parent.rglob("*.*")):
+        if path.suffix in (".py", ".js", ".html"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def setup(app: Any) -> dict[str, bool]:
+    from docutils import nodes
+    from sphinx.errors import ExtensionError
+    from sphinx.transforms import SphinxTransform
+
+    class Shown(SphinxTransform):
+        default_priority = 400
+
+        def apply(self, **_: Any) -> None:
+            if self.config.examples == "none":
+                return
+            name = self.env.docname
+            found = [b for b in self.document.findall(nodes.literal_block) if b.get("language") in ("python", "console")]
+            if not found:
+                return
+            text = Path(self.env.doc2path(name)).read_text(encoding="utf-8")
+            codes = [code.rstrip() for _, code in blocks(text)]
+            if codes != [b.astext().rstrip() for b in found]:
+                raise ExtensionError(f"{name}: the examples that Sphinx sees are not those that `blocks` finds")
+            try:
+                outputs = remembered(text, name, made())
+            except Exception:
+                raise ExtensionError(f"an example of {name} failed:\n{traceback.format_exc()}") from None
+            here = "../" * name.count("/") + "_examples/" + name.replace("/", "-") + "/"
+            for block, output in zip(found, outputs or (), strict=True):
+                if shown := list(nodes_of(output, here)):
+                    box = nodes.container("", *shown, classes=["example-output"])
+                    block.parent.insert(block.parent.index(block) + 1, box)
+
+    state: list[str] = []
+
+    def made() -> str:
+        if not state:
+            os.environ["COLUMNS"] = "100"
+            os.environ.setdefault("MPLBACKEND", "Agg")
+            state.append(source_of_polhode())
+        return state[0]
+
+    def nodes_of(output: Output, here: str) -> Iterator[nodes.Node]:
+        if output.text.strip():
+            yield nodes.literal_block(output.text.rstrip(), output.text.rstrip(), language="none")
+        if output.files:
+            yield nodes.raw("", html_of(output, here), format="html")
+
+    def kept(app: Any, error: Exception | None) -> None:
+        import shutil
+
+        if error is None and KEPT.exists() and app.config.examples != "none":
+            shutil.copytree(KEPT, Path(app.outdir) / "_examples", dirs_exist_ok=True)
+
+    app.add_config_value("examples", "all", "env")
+    app.add_transform(Shown)
+    app.connect("build-finished", kept)
+    return {"parallel_read_safe": False}
+
+
+def html_of(output: Output, here: str) -> str:
+    """A picture with links to its files, or an animation in a frame."""
+    from html import escape
+
+    first, label = here + output.files[0], escape(output.label, quote=True)
+    if first.endswith(".html"):
+        return (
+            f'<figure class="animation"><iframe src="{first}" title="{label}, an animation" loading="lazy"></iframe>'
+            f'<figcaption><a href="{first}">open on a page of its own</a></figcaption></figure>'
+        )
+    links = " ".join(f'<a href="{here}{file}">{Path(file).suffix[1:]}</a>' for file in output.files)
+    return (
+        f'<figure class="picture"><img src="{first}" alt="{label}" loading="lazy">'
+        f"<figcaption>{links}</figcaption></figure>"
+    )

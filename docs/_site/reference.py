@@ -1,0 +1,181 @@
+"""The reference: every public name, from its docstring.
+
+`{public} polhode.multibody` with names below it documents these. What a module has in `__all__` and no page documents
+is a warning, and so an error. Docstrings are plain text in the manner of the house: a word in backquotes is code, and
+lines `name   meaning` are a list.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils.parsers.rst import directives
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+import polhode
+
+DOCS = Path(__file__).resolve().parents[1]
+MODULES = ("polhode", *(f"polhode.{name}" for name in polhode._MODULES), "polhode.drawing.shapes")
+SHORT = {"ph": "polhode", "mb": "polhode.multibody", "polhode": "polhode"}
+log = logging.getLogger(__name__)
+
+
+def public(module: str) -> list[str]:
+    """Names of a module that are for users: its `__all__`, or what it defines itself."""
+    found = importlib.import_module(module)
+    defined = [
+        name
+        for name, value in vars(found).items()
+        if not name.startswith("_") and getattr(value, "__module__", "") == module
+    ]
+    return list(getattr(found, "__all__", defined))
+
+
+def one(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
+
+
+def homes() -> dict[str, str]:
+    """Every public name, `polhode.multibody.Ball`, and the one under which its object is documented: the first."""
+    first: dict[int, str] = {}
+    found = {}
+    for module in MODULES:
+        for name in public(module):
+            value = one(module, name)
+            if inspect.ismodule(value):
+                continue
+            full = f"{module}.{name}"
+            shared = isinstance(value, type) or inspect.isfunction(value)
+            found[full] = first.setdefault(id(value), full) if shared else full
+    return found
+
+
+class Public(SphinxDirective):
+    """Documents names of a module."""
+
+    required_arguments = 1
+    has_content = True
+    option_spec = {"members": directives.flag}  # noqa: RUF012 (docutils wants a dict)
+
+    def run(self) -> list[Any]:
+        (module,) = self.arguments
+        lines = ["```{eval-rst}"]
+        for name in " ".join(self.content).split():
+            value = one(module, name)
+            if isinstance(value, type):
+                lines += [f".. autoclass:: {module}.{name}"]
+                if "members" in self.options:
+                    lines += ["   :members:"]
+            elif inspect.isfunction(value):
+                lines += [f".. autofunction:: {module}.{name}"]
+            else:
+                lines += [f".. autodata:: {module}.{name}", "   :no-value:"]
+            lines += [""]
+        lines += ["```"]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+# Docstrings.
+
+_CODE = re.compile(r"(``.*?``|`[^`]*`)")
+_ROW = re.compile(r"^(?P<name>[A-Za-z_][\w, =`.*()-]{0,40}?) {2,}(?P<text>\S.*)$")
+
+
+def escaped(line: str) -> str:
+    """With what reStructuredText would take for markup, outside of code, as it stands."""
+    parts = _CODE.split(line)
+    for k in range(0, len(parts), 2):
+        parts[k] = re.sub(r"([*|\\])", r"\\\1", parts[k])
+        parts[k] = re.sub(r"(?<=\w)_(?!\w)", r"\\_", parts[k])
+    return "".join(parts)
+
+
+def in_paragraphs(lines: list[str]) -> list[str]:
+    """Rows `name   meaning` as a definition list, indented lines as code, all else as it is."""
+    out: list[str] = []
+    k = 0
+    while k < len(lines):
+        line = lines[k]
+        row = _ROW.match(line)
+        if row:
+            rest = [row["text"]]
+            while k + 1 < len(lines) and lines[k + 1].startswith("    ") and lines[k + 1].strip():
+                k += 1
+                rest.append(lines[k].strip())
+            out += ["", f":{row['name'].strip('`')}: {escaped(' '.join(rest))}"]
+            if k + 1 < len(lines) and not _ROW.match(lines[k + 1]):
+                out.append("")
+        elif line.startswith("    ") and (not out or not out[-1].strip()):
+            out += ["::", ""]
+            while k < len(lines) and (lines[k].startswith("    ") or not lines[k].strip()):
+                out.append(lines[k])
+                k += 1
+            out.append("")
+            continue
+        else:
+            out.append(escaped(line))
+        k += 1
+    return out
+
+
+def _docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    text = "\n".join(lines)
+    if what == "class" and text.startswith(f"{name.rpartition('.')[2]}("):
+        text = ""  # made up by dataclasses
+    lines[:] = in_paragraphs(text.split("\n"))
+    if pages := app.shown_in.get(name):
+        links = ", ".join(f":doc:`/{page}`" for page in pages[:6])
+        lines += ["", f"*Examples:* {links}", ""]
+
+
+def _base(app: Any, name: str, thing: Any, options: Any, bases: list[Any]) -> None:
+    bases[:] = [base for base in bases if base.__module__.startswith("polhode.")] or [object]
+
+
+def shown_in() -> dict[str, list[str]]:
+    """In which pages an example uses a public name."""
+    home = homes()
+    found: dict[str, list[str]] = {}
+    for path in sorted(DOCS.rglob("*.md"), key=lambda p: ("gallery" in p.parts, p)):
+        page = path.relative_to(DOCS).with_suffix("").as_posix()
+        text = path.read_text(encoding="utf-8")
+        for code in re.findall(r"^ *```python\n(.*?)^ *```", text, re.M | re.S):
+            for full in sorted(names_in(code)):
+                if (at := home.get(full)) and page not in found.setdefault(at, []):
+                    found[at].append(page)
+    return found
+
+
+def names_in(code: str) -> set[str]:
+    """Full names in an example: `ph.exp`, `mb.shapes.Disk`, `from polhode.methods import DMV`."""
+    found = set()
+    for short, rest in re.findall(r"\b(ph|mb|polhode)((?:\.\w+)+)", code):
+        words = rest.strip(".").split(".")
+        for k in range(1, len(words) + 1):
+            found.add(".".join([SHORT[short], *words[:k]]).replace("multibody.shapes", "drawing.shapes"))
+    for module, names in re.findall(r"from (polhode[\w.]*) import ([^\n]+)", code):
+        found |= {f"{module}.{name.strip('() ')}" for name in names.split(",")}
+    return found
+
+
+def _complete(app: Any, env: Any) -> None:
+    documented = set(env.get_domain("py").objects)
+    if app.config.examples == "alone":
+        return
+    for full, home in homes().items():
+        if home == full and full not in documented and not full.endswith("__version__"):
+            log.warning(f"{full} is public and stands in no page of the reference; add it to docs/api")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.shown_in = shown_in()
+    app.add_directive("public", Public)
+    app.connect("autodoc-process-docstring", _docstring)
+    app.connect("autodoc-process-bases", _base)
+    app.connect("env-check-consistency", _complete)
+    return {"parallel_read_safe": True}
