@@ -14,7 +14,7 @@ import polhode as ph
 from polhode import multibody as mb
 from polhode.model import InputError
 from polhode.problems import PROBLEMS
-from polhode.results import Plots
+from polhode.results import Plots, for_print
 from polhode.results.compare import compare
 from polhode.results.panels import page
 from polhode.results.paths import draw_paths
@@ -260,3 +260,20 @@ def test_max_frames_is_there(tmp_path: Path) -> None:
     run = turned(None)
     assert "61 of 61" not in run.animate(tmp_path / "a.html").read_text("utf-8")
     assert "11 of 61 samples are shown" in run.animate(tmp_path / "a.html", max_frames=11).read_text("utf-8")
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_figures_for_print(width: str, tmp_path: Path) -> None:
+    """As wide as they are said to be, nothing clipped, and every line of a panel with dashes of its own."""
+    run = turned(GRAVITY)
+    with for_print(width):
+        figures = [run.plot(), run.plot.momentum(), run.plot.energy(path=tmp_path / "energy.pdf"), run.plot.polhode()]
+        lines = [line.get_linestyle() for line in run.plot.momentum().axes[0].lines]
+    for figure in figures:
+        check_figure(figure)
+        assert 25.4 * figure.get_figwidth() == pytest.approx({"column": 88, "page": 183}[width], abs=0.2)
+    assert len(set(lines)) == len(lines) == 3
+    assert (tmp_path / "energy.pdf").read_bytes().startswith(b"%PDF")
+    assert run.plot.energy().get_figwidth() == 6.5
+    with pytest.raises(InputError, match="'column' or 'page'"), for_print("poster"):
+        pass

@@ -25,6 +25,7 @@ extensions = [
     "tables",
 ]
 exclude_patterns = ["_site", "figures"]
+examples_run_elsewhere = ["contributing"]  # by tests/test_contributing.py
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
@@ -50,7 +51,7 @@ html_css_files = ["polhode.css"]
 html_favicon = "static/polhode.svg"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "install": [], "tour": [], "gallery/index": [], "changelog": []}
+html_sidebars = {"index": [], "install": [], "tour": [], "gallery/index": []}
 html_theme_options = {
     "logo": {"text": "polhode", "image_light": "static/polhode.svg", "image_dark": "static/polhode.svg"},
     "header_links_before_dropdown": 8,

@@ -18,14 +18,17 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 import traceback
+import types
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 DOCS = Path(__file__).resolve().parents[1]
 KEPT = DOCS.parent / "build" / "examples"
@@ -52,13 +55,15 @@ def blocks(text: str) -> list[tuple[str, str]]:
 
 def run(text: str, name: str, folder: Path) -> tuple[dict[str, Any], list[Output]]:
     """All blocks of a page; what they define, and what each showed. Files are left in `folder`."""
-    names: dict[str, Any] = {"__name__": "__example__"}
-    outputs = []
-    with working_in(folder), warnings.catch_warnings():
+    module = types.ModuleType("__example__")
+    names, outputs = module.__dict__, []
+    with working_in(folder), mock.patch.dict(sys.modules, {"__example__": module}), warnings.catch_warnings():
         warnings.simplefilter("error")
         for number, (language, code) in enumerate(blocks(text)):
             if language == "console":
-                outputs.append(Output(commands(code)))
+                before = set(Path().glob("*/index.html"))
+                text = commands(code).replace(f"{Path.cwd()}/", "")
+                outputs.append(Output(text, [str(p) for p in sorted(set(Path().glob("*/index.html")) - before)]))
             else:
                 outputs.append(python(code, names, f"{Path(name).stem}-{number + 1}", name))
     return names, outputs
@@ -147,7 +152,10 @@ def remembered(text: str, name: str, made: str) -> list[Output] | None:
         _, outputs = run(text, name, Path(room))
         for file in (file for output in outputs for file in output.files):
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes((Path(room) / file).read_bytes())
+            if "/" in file:  # a report: a folder of pages
+                shutil.copytree((Path(room) / file).parent, (folder / file).parent, dirs_exist_ok=True)
+            else:
+                shutil.copy(Path(room) / file, folder / file)
     folder.mkdir(parents=True, exist_ok=True)
     said.write_text(json.dumps({"key": key, "outputs": [asdict(o) for o in outputs]}), encoding="utf-8")
     return outputs
@@ -175,8 +183,10 @@ def setup(app: Any) -> dict[str, bool]:
             if self.config.examples == "none":
                 return
             name = self.env.docname
-            found = [b for b in self.document.findall(nodes.literal_block) if b.get("language") in ("python", "console")]
-            if not found:
+            found = [
+                b for b in self.document.findall(nodes.literal_block) if b.get("language") in ("python", "console")
+            ]
+            if not found or name in self.config.examples_run_elsewhere:
                 return
             text = Path(self.env.doc2path(name)).read_text(encoding="utf-8")
             codes = [code.rstrip() for _, code in blocks(text)]
@@ -208,12 +218,11 @@ def setup(app: Any) -> dict[str, bool]:
             yield nodes.raw("", html_of(output, here), format="html")
 
     def kept(app: Any, error: Exception | None) -> None:
-        import shutil
-
         if error is None and KEPT.exists() and app.config.examples != "none":
             shutil.copytree(KEPT, Path(app.outdir) / "_examples", dirs_exist_ok=True)
 
     app.add_config_value("examples", "all", "env")
+    app.add_config_value("examples_run_elsewhere", [], "env")
     app.add_transform(Shown)
     app.connect("build-finished", kept)
     return {"parallel_read_safe": False}
@@ -224,6 +233,8 @@ def html_of(output: Output, here: str) -> str:
     from html import escape
 
     first, label = here + output.files[0], escape(output.label, quote=True)
+    if "/" in output.files[0]:
+        return f'<p class="report"><a href="{first}">The report that this wrote, with its figures</a></p>'
     if first.endswith(".html"):
         return (
             f'<figure class="animation"><iframe src="{first}" title="{label}, an animation" loading="lazy"></iframe>'

@@ -27,7 +27,10 @@ def picture(latex: str) -> tuple[str, float]:
     label = escape(" ".join(latex.split()), quote=True)
     box = re.search(r'viewBox="[^"]*"', head)[0]
     style = f"width:{width / SIZE:.3f}em;height:{height / SIZE:.3f}em;vertical-align:{-below:.3f}em"
-    return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" {box} style="{style}">{body}', below
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" {box} style="{style}">{body}',
+        below,
+    )
 
 
 def inline(self, node: nodes.math) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 import polhode
+from polhode.model.system import System
 
 DOCS = Path(__file__).resolve().parents[1]
 MODULES = ("polhode", *(f"polhode.{name}" for name in polhode._MODULES), "polhode.drawing.shapes")
@@ -82,6 +84,32 @@ class Public(SphinxDirective):
 
 # Docstrings.
 
+
+def doc_of(owner: type, member: str) -> str:
+    """What is said of a member of a class: by it, by a class that it derives from, or, where it is what every system
+    has, by what a system is."""
+    for place in (*owner.__mro__, System):
+        if text := inspect.getdoc(vars(place).get(member)):
+            return text
+    return ""
+
+
+def members(owner: type) -> list[str]:
+    """Methods and properties that a class itself defines, for users."""
+    kinds = (classmethod, staticmethod, property, cached_property)
+    return [
+        name
+        for name, value in vars(owner).items()
+        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, kinds))
+    ]
+
+
+def says(owner: type) -> str:
+    """The docstring of a class, unless dataclasses made it up."""
+    text = owner.__dict__.get("__doc__") or ""
+    return "" if text.startswith(f"{owner.__name__}(") else text
+
+
 _CODE = re.compile(r"(``.*?``|`[^`]*`)")
 _ROW = re.compile(r"^(?P<name>[A-Za-z_][\w, =`.*()-]{0,40}?) {2,}(?P<text>\S.*)$")
 
@@ -125,8 +153,11 @@ def in_paragraphs(lines: list[str]) -> list[str]:
 
 def _docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     text = "\n".join(lines)
-    if what == "class" and text.startswith(f"{name.rpartition('.')[2]}("):
-        text = ""  # made up by dataclasses
+    if what == "class":
+        text = inspect.cleandoc(says(thing))
+    elif not text.strip() and what in ("method", "property", "attribute"):
+        module, owner, member = name.rsplit(".", 2)
+        text = doc_of(one(module, owner), member)
     lines[:] = in_paragraphs(text.split("\n"))
     if pages := app.shown_in.get(name):
         links = ", ".join(f":doc:`/{page}`" for page in pages[:6])

@@ -36,6 +36,7 @@ class Quaternion:
 
     @classmethod
     def identity(cls) -> Quaternion:
+        """No rotation, (1, 0, 0, 0)."""
         return cls(1.0, 0.0, 0.0, 0.0)
 
     @classmethod
@@ -65,12 +66,14 @@ class Quaternion:
         return cls(q[..., 3], q[..., 0], q[..., 1], q[..., 2])
 
     def to_scipy(self) -> Any:
+        """As a `scipy.spatial.transform.Rotation`."""
         from scipy.spatial.transform import Rotation
 
         return Rotation.from_quat(np.asarray(stack([self.x, self.y, self.z, self.w])))
 
     @property
     def vector(self) -> Vec3:
+        """The last three components."""
         return Vec3(self.x, self.y, self.z)
 
     @property
@@ -94,9 +97,11 @@ class Quaternion:
         return Quaternion(self.w, -self.x, -self.y, -self.z)
 
     def norm(self) -> Scalar:
+        """The length."""
         return sqrt(self.w * self.w + self.vector.norm2())
 
     def normalized(self) -> Quaternion:
+        """Of length 1."""
         s = 1.0 / self.norm()
         return Quaternion(self.w * s, self.x * s, self.y * s, self.z * s)
 
@@ -118,6 +123,7 @@ class Quaternion:
         return self.conjugate.rotate(v)
 
     def matrix(self) -> Mat3:
+        """The rotation as a matrix, body to space."""
         w, x, y, z = self
         return Mat3(
             1.0 - 2.0 * (y * y + z * z),

@@ -89,9 +89,11 @@ class Vec3:
         return Vec3(self.x * other.x, self.y * other.y, self.z * other.z)
 
     def dot(self, other: Vec3) -> Scalar:
+        """The scalar product."""
         return self.x * other.x + self.y * other.y + self.z * other.z
 
     def cross(self, other: Vec3) -> Vec3:
+        """The vector product."""
         return Vec3(
             self.y * other.z - self.z * other.y,
             self.z * other.x - self.x * other.z,
@@ -99,12 +101,15 @@ class Vec3:
         )
 
     def outer(self, other: Vec3) -> Mat3:
+        """The matrix of all products of components."""
         return Mat3.from_rows(other * self.x, other * self.y, other * self.z)
 
     def norm2(self) -> Scalar:
+        """The square of the length."""
         return self.dot(self)
 
     def norm(self) -> Scalar:
+        """The length; at zero it has no derivative."""
         return sqrt(self.norm2())
 
     def skew(self) -> Mat3:
@@ -143,18 +148,22 @@ class Mat3:
 
     @classmethod
     def identity(cls) -> Mat3:
+        """1."""
         return cls(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
     @classmethod
     def from_rows(cls, a: Vec3, b: Vec3, c: Vec3) -> Mat3:
+        """With these rows."""
         return cls(*a, *b, *c)
 
     @classmethod
     def from_columns(cls, a: Vec3, b: Vec3, c: Vec3) -> Mat3:
+        """With these columns."""
         return cls.from_rows(a, b, c).T
 
     @property
     def entries(self) -> tuple[Scalar, ...]:
+        """All nine, row by row."""
         return tuple(getattr(self, f.name) for f in fields(self))
 
     @property
@@ -167,9 +176,11 @@ class Mat3:
         return np.asarray(self.array, dtype=dtype)
 
     def row(self, i: int) -> Vec3:
+        """Row i, counted from 0."""
         return Vec3(*self.entries[3 * i : 3 * i + 3])
 
     def column(self, j: int) -> Vec3:
+        """Column j, counted from 0."""
         return Vec3(*self.entries[j::3])
 
     def __getitem__(self, index: Any) -> Any:
@@ -182,6 +193,7 @@ class Mat3:
 
     @property
     def T(self) -> Mat3:  # noqa: N802
+        """The transpose."""
         e = self.entries
         return Mat3(e[0], e[3], e[6], e[1], e[4], e[7], e[2], e[5], e[8])
 
@@ -211,9 +223,11 @@ class Mat3:
         return self @ Vec3.of(other)
 
     def trace(self) -> Scalar:
+        """The sum of the diagonal."""
         return self.m11 + self.m22 + self.m33
 
     def det(self) -> Scalar:
+        """The determinant."""
         return self.column(0).dot(self.column(1).cross(self.column(2)))
 
     def inverse(self) -> Mat3:

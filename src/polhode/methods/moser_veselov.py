@@ -32,6 +32,7 @@ class DMV(Implicit):
     traits = _FREE
 
     def alpha(self, e: Vec3) -> Scalar:
+        """α of (14)."""
         return 1.0 + e.norm2()
 
     def inverse_moments(self, system: Rotation, y: Vec3, h: Scalar) -> Vec3:
@@ -76,6 +77,7 @@ class Midpoint(DMV):
     traits = Traits(order=2, energy="exact", spatial_momentum="exact", loads="none")
 
     def alpha(self, e: Vec3) -> Scalar:
+        """1: what makes it the midpoint rule."""
         return 1.0
 
 

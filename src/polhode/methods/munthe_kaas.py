@@ -34,6 +34,7 @@ class Tableau:
 
     @property
     def c(self) -> tuple[float, ...]:
+        """Where in the step each stage stands: the row sums of a."""
         return tuple(sum(row) for row in self.a)
 
     @property
@@ -72,6 +73,7 @@ class MuntheKaas(Implicit):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """mk-TABLEAU."""
         return f"mk-{self.tableau.name}"
 
     @property
@@ -80,6 +82,7 @@ class MuntheKaas(Implicit):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
+        """Those of the tableau; spatial momentum is exact for all."""
         t = self.tableau
         return Traits(
             order=t.order, energy=t.energy, spatial_momentum="exact", top_energy=t.energy, symmetric=t.symmetric

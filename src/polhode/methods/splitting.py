@@ -58,6 +58,7 @@ class SymmetricRotation(Method):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """With the axis, unless it is the third."""
         return "symmetric-rotation" if self.axis == 3 else f"symmetric-rotation{self.axis}"
 
     def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:

@@ -84,6 +84,7 @@ class Split(Method):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """SCHEME-KINETIC."""
         return f"{self.scheme.name}-{self.kinetic.name}"
 
     @property
@@ -92,10 +93,12 @@ class Split(Method):
 
     @property
     def paper(self) -> str:  # type: ignore[override]
+        """Of the scheme."""
         return self.scheme.paper
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
+        """Those of the kinetic method, as far as the scheme keeps them."""
         free = self.kinetic.traits
         return Traits(
             order=min(self.scheme.order, free.order),

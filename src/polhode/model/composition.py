@@ -79,6 +79,7 @@ class Composition(Combinator):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """WEIGHTS-METHOD."""
         return f"{self.weights.name}-{self.base.name}"
 
     @property
@@ -87,10 +88,12 @@ class Composition(Combinator):
 
     @property
     def paper(self) -> str:  # type: ignore[override]
+        """Of the weights."""
         return self.weights.paper
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
+        """Those of the base, with the order of the composition."""
         return replace(self.base.traits, order=self.weights.order, half_step_energy=False)
 
     @property

@@ -29,6 +29,7 @@ class Halving(Combinator):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """halving-METHOD."""
         return f"halving-{self.base.name}"
 
     @property
@@ -37,10 +38,12 @@ class Halving(Combinator):
 
     @property
     def paper(self) -> str:  # type: ignore[override]
+        """Of the method."""
         return self.base.paper
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
+        """Those of the method."""
         return self.base.traits
 
     @property

@@ -85,6 +85,7 @@ class Method(ABC):
 
     @property
     def order(self) -> float:
+        """Of its traits: the error falls as h to this power."""
         return self.traits.order
 
     @property

@@ -31,8 +31,10 @@ class Problem:
 
     @property
     def body(self) -> Any:
+        """The `RigidBody`."""
         return self.system.body
 
     @property
     def load(self) -> Any:
+        """Its load; `Free()` where there is none."""
         return self.system.load

@@ -181,14 +181,16 @@ class System:
         """As they were given, for pictures and for other codes; derivatives by their numbers are in `groups`."""
         return self._constraints  # type: ignore[attr-defined]
 
-    size = property(lambda self: len(self.names))
-    rows = property(lambda self: len(self.row_names))
+    size = property(lambda self: len(self.names), doc="The number of bodies.")
+    rows = property(lambda self: len(self.row_names), doc="The number of rows of all constraints.")
 
     @property
     def holonomic_rows(self) -> np.ndarray:
+        """Numbers of the rows that hold positions."""
         return np.flatnonzero(np.array(self.holonomic, dtype=bool))
 
     def view(self, state: State, t: Any) -> View:
+        """The system at a moment, as users' functions see it."""
         u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
         return self.seen((state.positions, state.rotations), u, t)
 

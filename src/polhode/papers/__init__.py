@@ -14,6 +14,7 @@ PAPERS = {paper.id: paper for paper in (KRYSL, SOLFEC_TOP, VILMART, NONTWISTING,
 
 
 def paper_of(name: str) -> Paper:
+    """A paper by its id; an InputError names those there are."""
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS)
     return PAPERS[name]

@@ -27,10 +27,12 @@ class Check:
 
     @property
     def ok(self) -> bool:
+        """Whether it came out as it should, an expected disagreement too."""
         return self.agrees == self.expected
 
     @property
     def verdict(self) -> str:
+        """In words."""
         if self.agrees:
             return "agrees" if self.expected else "AGREES, though it should not"
         return "DISAGREES" if self.expected else "differs, see note"
@@ -48,16 +50,21 @@ class PaperFigure:
 
 @dataclass(frozen=True)
 class Result:
+    """What a paper's recomputation gave."""
+
     checks: list[Check] = field(default_factory=list)
     figures: list[PaperFigure] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
+        """Whether all checks came out as they should."""
         return all(check.ok for check in self.checks)
 
 
 @dataclass(frozen=True)
 class Paper:
+    """A paper by its id, and the function that recomputes it."""
+
     id: str
     title: str
     compute: Callable[[Callable[[str], None]], Result]  # given a function to call with what it does now

@@ -37,6 +37,7 @@ PROBLEMS = {
 
 
 def problem_of(name: str) -> BuiltIn:
+    """A built-in problem by name, with its parameters; an InputError names those there are."""
     if name not in PROBLEMS:
         raise unknown("problem", name, PROBLEMS)
     return PROBLEMS[name]

@@ -19,6 +19,8 @@ Value = float | tuple[float, ...]
 
 @dataclass(frozen=True)
 class Parameter:
+    """A number of a built-in problem, or a few: its default, unit and meaning."""
+
     name: str
     default: Value
     unit: str

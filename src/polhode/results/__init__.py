@@ -7,5 +7,6 @@ from polhode.results.registry import PLOTS, plot
 from polhode.results.run import Run
 from polhode.results.scene import Actor, Scene, Trail
 from polhode.results.store import load, save
+from polhode.results.style import for_print
 
-__all__ = ["PLOTS", "Actor", "Family", "Plots", "Run", "Scene", "Trail", "animate", "load", "plot", "save"]
+__all__ = ["PLOTS", "Actor", "Family", "Plots", "Run", "Scene", "Trail", "animate", "for_print", "load", "plot", "save"]

@@ -36,6 +36,7 @@ class Family:
 
     @property
     def first(self) -> Any:
+        """The first of the runs."""
         return self.runs.flat[0]
 
     @property

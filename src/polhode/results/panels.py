@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from polhode.results.sizes import starts_with_something
-from polhode.results.style import COLOURS, house_style, plain
+from polhode.results.style import COLOURS, house_style, plain, print_width
 
 DASHES = ("-", "--", ":", "-.")
 _LISTED = 12  # names in a legend; the others are counted
 _LETTERS = 24  # of each
-_ROOM = 4.15  # inches above the axes of a panel, for its title and legend
+_ROOM = 0.8  # of the width of a panel: what is above its axes, for its title and legend
 
 Panel = tuple[Callable[..., Any], str | None]  # draws on `ax`, of this projection
 
@@ -31,7 +31,8 @@ class drawing_on:  # noqa: N801 (used like a function)
     def __enter__(self) -> Any:
         Figure = self.style.__enter__()
         if self.ax is None:
-            self.ax = Figure(figsize=(6.5, 4.2)).add_subplot(projection=self.projection)
+            wide = print_width() or 6.5
+            self.ax = Figure(figsize=(wide, 0.65 * wide)).add_subplot(projection=self.projection)
         return self.ax
 
     def __exit__(self, *error: Any) -> None:
@@ -43,11 +44,14 @@ class drawing_on:  # noqa: N801 (used like a function)
 def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Sequence[str] = ()) -> Any:
     """All panels on one figure, rows filled evenly; `names` of the lines that every panel shows, below them."""
     columns = {1: 1, 2: 2, 3: 3, 4: 2}.get(len(panels), 3)
+    wide = print_width()
+    if wide is not None:
+        columns = min(columns, 1 if wide < 5 else 2)
     rows = math.ceil(len(panels) / columns)
     each = [len(panels) // rows + (i < len(panels) % rows) for i in range(rows)]
     with house_style() as Figure:
-        width = max(6.5, 5.2 * columns)
-        figure = Figure(figsize=(width, 0.5 + 3.8 * rows))
+        width = wide or max(6.5, 5.2 * columns)
+        figure = Figure(figsize=(width, (0.5 + 3.8 * rows) if wide is None else 0.3 + 0.75 * width / columns * rows))
         # one grid where it comes out even, so that axes stand in line; else each row is laid out for itself
         rows_of = [figure] if len(set(each)) == 1 else figure.subfigures(rows)
         grids = [part.add_gridspec(rows // len(rows_of), count) for part, count in zip(rows_of, each, strict=False)]
@@ -63,10 +67,12 @@ def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Se
 
 
 def line(ax: Any, x: Any, y: Any, number: int = 0, **style: Any) -> Any:
-    """The line of this number, in the colours and dashes of the house; of one sample, a dot."""
+    """The line of this number, in the colours and dashes of the house; of one sample, a dot. In print each has dashes
+    of its own, to be told apart in grey."""
+    dashes = number // len(COLOURS) if print_width() is None else number
     look = {
         "color": COLOURS[number % len(COLOURS)],
-        "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+        "linestyle": DASHES[dashes % len(DASHES)],
         "marker": "o" if len(x) == 1 else "",
         **style,
     }
@@ -79,22 +85,33 @@ def run_line(ax: Any, x: Any, y: Any, number: int, **style: Any) -> Any:
 
 
 def legend(ax: Any, lines: Sequence[Any], names: Sequence[str]) -> None:
-    """Where it covers no line: beside the title if there is room, else to the right of the axes."""
-    width = 0.09 * len(ax.get_title(loc="left")) + sum(0.42 + 0.075 * min(len(name), _LETTERS) for name in names)
-    if width < _ROOM:
+    """Where it covers no line: beside the title if there is room, else to the right of the axes, or in print, where
+    they are narrow, below them."""
+    letter = 0.075 if print_width() is None else 0.058  # inches
+    width = 1.2 * letter * len(ax.get_title(loc="left")) + sum(
+        5.6 * letter + letter * min(len(name), _LETTERS) for name in names
+    )
+    cell = ax.get_subplotspec()
+    panel = ax.figure.bbox.width / ax.figure.dpi / (cell.get_gridspec().ncols if cell else 1)
+    if width < _ROOM * panel:
         beside = {"loc": "lower right", "ncols": len(names), "columnspacing": 0.8, "handlelength": 1.2}
         _listed(ax, lines, names, bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1, **beside)
-    else:
+    elif print_width() is None:
         _listed(ax, lines, names, bbox_to_anchor=(1.0, 1.0), loc="upper left")
+    else:
+        fit = max(1, int(0.9 * panel / (6.5 * letter + letter * max(min(len(name), _LETTERS) for name in names))))
+        below = {"loc": "upper center", "ncols": min(fit, len(names)), "columnspacing": 0.8, "handlelength": 1.6}
+        _listed(ax, lines, names, bbox_to_anchor=(0.45, -0.24), **below)
 
 
 def _listed(on: Any, lines: Sequence[Any], names: Sequence[str], **where: Any) -> None:
     """Of many lines the first are named and the rest counted."""
-    if len(names) > _LISTED:
-        more = len(names) - _LISTED + 1
-        lines, names = lines[: _LISTED - 1], names[: _LISTED - 1]
+    listed = _LISTED if print_width() is None else _LISTED // 2
+    if len(names) > listed:
+        more = len(names) - listed + 1
+        lines, names = lines[: listed - 1], names[: listed - 1]
         lines, names = [*lines, lines[0].__class__([], [], linestyle="")], [*names, f"and {more} more"]
-    made = on.legend(list(lines)[: len(names)], ["x"] * len(names), fontsize=9, **where)
+    made = on.legend(list(lines)[: len(names)], ["x"] * len(names), **where)
     # set afterwards: matplotlib leaves out labels that begin with an underscore
     for text, name in zip(made.get_texts(), names, strict=True):
         text.set_text(plain(name, _LETTERS))

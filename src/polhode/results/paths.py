@@ -10,7 +10,7 @@ from polhode.model.checks import InputError
 from polhode.results.axes import body_axes
 from polhode.results.panels import legend, line, run_line
 from polhode.results.registry import conserved, plot, where
-from polhode.results.style import COLOURS, plain
+from polhode.results.style import COLOURS, plain, print_width
 from polhode.rotation import RigidBody
 
 _STILL = 1e-9  # of the largest distance from the origin: a path smaller than this is a point
@@ -127,6 +127,6 @@ def _curve(ax: Any, points: Any) -> None:
 def _frame(ax: Any, labels: list[str]) -> None:
     ax.set(xlabel=labels[0], ylabel=labels[1], zlabel=labels[2])
     ax.locator_params(nbins=5)
-    ax.tick_params(labelsize=8, pad=1)
-    ax.set_box_aspect((1, 1, 1), zoom=0.88)  # a cube, with room for its labels
+    ax.tick_params(labelsize=8 if print_width() is None else 6, pad=1)
+    ax.set_box_aspect((1, 1, 1), zoom=0.88 if print_width() is None else 0.66)  # a cube, with room for its labels
     ax.set_aspect("equal", adjustable="datalim")

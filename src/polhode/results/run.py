@@ -200,8 +200,8 @@ class Run(Sendable, Course):
         """At the end and the largest on the way, from runs with other steps: three to nine times the steps of this."""
         return self.estimate or error_of(self, progress)
 
-    body = property(lambda self: self.system.body)
-    load = property(lambda self: self.system.load)
+    body = property(lambda self: self.system.body, doc="The body, of one that rotates.")
+    load = property(lambda self: self.system.load, doc="Its load.")
 
     # To look at, and to keep.
 

@@ -100,9 +100,11 @@ class Rotation:
         return self.load.torque(t, q.matrix(), omega)
 
     def kinetic(self, Pi: Vec3) -> Scalar:
+        """½ Π · I⁻¹Π (J), of the momentum in the body."""
         return 0.5 * Pi.dot(self.omega(Pi))
 
     def potential(self, t: Scalar, q: Quaternion) -> Scalar:
+        """U at time t and attitude q (J)."""
         return self.load.energy(t, q.matrix())
 
     def to_principal(self, state: State) -> State:

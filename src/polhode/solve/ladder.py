@@ -23,6 +23,7 @@ class Ladder:
     newton: LeastNorm = field(default_factory=LeastNorm)
 
     def solve(self, equations: Any) -> tuple[Any, Report, Any]:
+        """The solution, how it was reached, and whether the second was needed."""
         x, report, _ = self.chord.solve(equations)
         if not runs_until_converged(self.chord.mode):
             return x, report, 0.0

@@ -29,6 +29,7 @@ class Certificate:
 
     @property
     def measures(self) -> Measures:
+        """What is measured of methods of this kind."""
         return measures_of(self.method)
 
     @property

@@ -30,6 +30,7 @@ class Applied:
         raise NotImplementedError
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        """Complete, once the bodies are known."""
         for body in self.bodies:
             if body not in bodies:
                 raise InputError(f"{type(self).__name__}: {unknown('body', body, [*bodies, GROUND])}")
@@ -73,6 +74,7 @@ class Gravity(Applied):
         return self.uses
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        """With its field as three numbers."""
         return replaced(self, g=numbers("gravity", self.g, (3,)), uses=tuple(bodies))
 
     def everywhere(self, masses: Any) -> Any:

@@ -99,6 +99,7 @@ class Force(_OnOne):
         self._say(body=body, fn=fn, at=at, frame=frame, parameters=parameters, by_keyword=by_keyword)
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        """Complete, once the bodies are known."""
         bound: Any = super().bind(bodies)
         return replaced(bound, at=numbers(f"Force on {self.body!r}: at", self.at, (3,)))
 

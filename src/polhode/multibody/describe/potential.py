@@ -42,6 +42,7 @@ class Potential(Applied):
         return self.uses
 
     def bind(self, bodies: Mapping[str, Body]) -> Applied:
+        """Complete, once the bodies that its function asks for are known."""
         uses, shape = bodies_used(lambda view: self.fn(view, **self.parameters), tuple(bodies), "a Potential")
         if shape != ():
             raise InputError(

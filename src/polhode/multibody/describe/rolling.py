@@ -166,6 +166,7 @@ class RollingSphere(_OnPlane):
         return vec(self.normal) * -self.radius
 
     def contact(self) -> Contact:
+        """The same rows in closed form."""
         return Contact(self.radius, self.normal, self.normal, self.point, self.tangents, 0.0)
 
 
@@ -212,8 +213,7 @@ class SphereOnCylinder(_Rolling):
         return d / rho, rho
 
     def phi(self, view: View) -> Any:
-        _, rho = self._outward(view)
-        return [rho - (self.cylinder - self.radius if self.inside else self.cylinder + self.radius)]
+        return [self._outward(view)[1] - (self.cylinder - self.radius if self.inside else self.cylinder + self.radius)]
 
     def psi(self, view: View) -> Any:
         e1, _ = self._outward(view)

@@ -28,6 +28,7 @@ class State:
         return ()
 
     def tidied(self) -> Self:
+        """Itself: a step keeps attitudes at unit length."""
         return self  # a step keeps attitudes at unit length
 
     @property

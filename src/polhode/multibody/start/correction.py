@@ -23,6 +23,7 @@ class Correction:
 
     @property
     def parts(self) -> tuple[np.ndarray, ...]:
+        """shift, turn, velocity and omega."""
         return (self.shift, self.turn, self.velocity, self.omega)
 
     def __str__(self) -> str:

@@ -55,6 +55,7 @@ class ThreeField(MultibodyMethod):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
+        """By how holonomic rows are held, and whether rows do no work."""
         held = {"both": "exact", "projection": "exact", "kappa": "bounded", "none": "drifts"}
         both, moved = self.stabilisation == "both", self.stabilisation == "projection"
         return Traits(
@@ -112,13 +113,16 @@ class ThreeField(MultibodyMethod):
     # The solution of the equations of a step, and how it was reached, see `solve.implicit`.
 
     def solution(self, *at: Any) -> tuple[Any, Any]:
+        """The unknowns of a step, and how they were reached."""
         x, report, renewed = self._solved(self._equations(*at))
         return x, (1.0 * report.converged, 1.0 * report.iterations, report.error, jnp.asarray(1.0 * renewed))
 
     def left(self, x: Any, *at: Any) -> Any:
+        """What is left of the equations of a step."""
         return self._equations(*at).residual(x)
 
     def underdetermined(self, *at: Any) -> bool:
+        """Whether rows follow from others, so that multipliers are not determined."""
         return bool(at[0].redundant)
 
     def step(self, system: System, state: State, t: Any, h: Any) -> Step:
