@@ -1,47 +1,85 @@
-"""The figure of the README, made by polhode: `python docs/figures.py`."""
+"""The picture of the README, made by polhode: `python docs/figures.py`."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.collections import LineCollection
 from scipy.integrate import solve_ivp
 
 import polhode as ph
-from polhode.results.style import COLOURS, house_style
+from polhode.results.style import house_style
 
 FOLDER = Path(__file__).parent / "figures"
-TINY = {"steps": 20, "until": 100.0}  # for the tests: all of it, in no time
+TINY = {"steps": 20, "until": 100.0, "pixels": 40}  # for the tests: all of it, in no time
+
+MOMENTS, ENERGY = np.array([1.0, 1.9, 2.8]), 1.0
+SEMI_AXES = np.sqrt(2 * ENERGY / MOMENTS)
+NIGHT, PALE = "#0a0f1e", "#c8d3e6"
+
+UP, AROUND = np.radians((24.0, -58.0))
+EYE = np.array([np.cos(UP) * np.cos(AROUND), np.cos(UP) * np.sin(AROUND), np.sin(UP)])
+RIGHT = np.array([-np.sin(AROUND), np.cos(AROUND), 0.0])
+SCREEN = np.stack([RIGHT, np.cross(EYE, RIGHT)])
+LIGHT = np.array([0.55, -0.25, 0.8])
 
 
-def polhodes(ax, steps: int) -> None:  # type: ignore[no-untyped-def]
-    """Thirty-four motions of one body with one energy, in one batch."""
-    body = ph.RigidBody((1.0, 2.0, 2.9))
-    energy = 1.0
-    moments = np.array([*body.moments])
-    angles = np.concatenate([np.linspace(-0.48, 0.48, 17) * np.pi, np.linspace(0.52, 1.48, 17) * np.pi])
-    directions = np.stack([np.cos(angles), 0.02 + 0 * angles, np.sin(angles)], axis=-1)
-    omega = directions * np.sqrt(2 * energy / (directions**2 @ moments))[:, None]
-    run = ph.simulate(body, None, ph.State.of(omega=omega), method="akw", step=0.02, steps=steps, every=2)
-    semi_axes = np.sqrt(2 * energy / moments)
-    u, v = np.mgrid[0 : 2 * np.pi : 81j, 0 : np.pi : 41j]
-    surface = np.stack([np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)], axis=-1) * semi_axes * 0.985
-    ax.plot_surface(*np.moveaxis(surface, -1, 0), color="#dbe7f2", linewidth=0, alpha=0.95, shade=True)
-    ax.computed_zorder = False
-    up, around = np.radians((18, -52))
-    eye = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+def glass(ax: Any, pixels: int) -> None:
+    """The ellipsoid of one energy, lit from above: where the line of sight through each pixel meets it."""
+    u = np.linspace(-1.5, 1.5, pixels)
+    points = u[None, :, None] * SCREEN[0] + u[:, None, None] * SCREEN[1]
+    W = 1 / SEMI_AXES**2
+    a, b, c = EYE @ (W * EYE), (points * W) @ EYE, (points**2) @ W - 1
+    root = b * b - a * c
+    on = root > 0
+    surface = points + ((-b + np.sqrt(np.where(on, root, 0))) / a)[..., None] * EYE
+    normal = surface * W
+    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
+    light = LIGHT / np.linalg.norm(LIGHT)
+    half = (light + EYE) / np.linalg.norm(light + EYE)
+    bright = 0.30 + 0.55 * np.clip(normal @ light, 0, 1) + 0.55 * np.clip(normal @ half, 0, 1) ** 25
+    rim = (1 - np.clip(normal @ EYE, 0, 1)) ** 3
+    colour = bright[..., None] * np.array([0.30, 0.42, 0.72]) + rim[..., None] * np.array([0.25, 0.45, 0.80]) * 0.8
+    edge = np.clip(root / (4 * abs(u[1] - u[0])), 0, 1)[..., None] * on[..., None]
+    ax.imshow(np.clip(np.concatenate([colour, edge], axis=-1), 0, 1), extent=(-1.5, 1.5, -1.5, 1.5), origin="lower")
+
+
+def polhodes(ax: Any, steps: int) -> None:
+    """Motions of one body with one energy, in one batch, coloured by their momentum."""
+    angles = np.concatenate([(np.linspace(-0.495, 0.495, 46) + side) * np.pi for side in (0, 1)])
+    directions = np.stack([np.cos(angles), 0.004 + 0 * angles, np.sin(angles)], axis=-1)
+    omega = directions * np.sqrt(2 * ENERGY / (directions**2 @ MOMENTS))[:, None]
+    body = ph.RigidBody(tuple(MOMENTS))
+    run = ph.simulate(body, None, ph.State.of(omega=omega), method="dmv10", step=0.02, steps=steps, every=2)
+    squares = ((MOMENTS * omega) ** 2).sum(axis=1)
+    share = (squares - squares.min()) / np.ptp(squares)
     for k in range(len(angles)):
-        path = run.omega[:, k] * 1.002
-        facing = (path / semi_axes**2) @ eye > 0
-        path = np.where(facing[:, None], path, np.nan)
-        about_first = ((moments * omega[k]) ** 2).sum() < 2 * energy * moments[1]
-        ax.plot(*path.T, color=COLOURS[0] if about_first else COLOURS[1], linewidth=1.1, zorder=5)
-    ax.view_init(18, -52)
-    ax.set_aspect("equal")
-    ax.set_box_aspect(ax._box_aspect, zoom=1.45)
+        path = once_around(run.omega[:, k])
+        facing = (path / SEMI_AXES**2) @ EYE
+        facing = facing / np.abs(facing).max()
+        flat = path @ SCREEN.T
+        pieces = np.stack([flat[:-1], flat[1:]], axis=1)
+        colour = np.array(colormaps["turbo"](0.08 + 0.84 * share[k]))
+        front = np.clip(3 * facing[:-1] + 0.25, 0, 1)
+        for width, strength in ((5.0, 0.10), (2.6, 0.20), (1.2, 0.95)):  # a glow, and the line
+            colours = np.tile(colour, (len(pieces), 1))
+            colours[:, 3] = strength * (0.06 + 0.94 * front)
+            ax.add_collection(LineCollection(pieces, colors=colours, linewidths=width, capstyle="round", zorder=5))
+    ax.set(xlim=(-1.42, 1.42), ylim=(-1.05, 1.05), aspect="equal")
     ax.set_axis_off()
-    ax.set_title("Polhodes: 34 motions of one body, one batch")
 
 
-def energies(ax, until: float) -> None:  # type: ignore[no-untyped-def]
+def once_around(path: np.ndarray) -> np.ndarray:
+    """Until it comes back to where it began."""
+    away = np.linalg.norm(path - path[0], axis=1)
+    pace = np.linalg.norm(np.diff(path, axis=0), axis=1).max(initial=0.0)
+    left = np.argmax(away > 2 * pace)
+    back = np.flatnonzero((away < pace) & (np.arange(len(path)) > left)) if left else []
+    return path[: back[0] + 2] if len(back) else path
+
+
+def energies(ax: Any, until: float) -> None:
     """Energy of a tumbling body over some thousand turns."""
     setup = ph.problems.problem_of("free-body").problem()
     inertia, start = setup.body.tensor, setup.start.on(setup.body)
@@ -52,26 +90,34 @@ def energies(ax, until: float) -> None:  # type: ignore[no-untyped-def]
 
     solution = solve_ivp(slope, (0, until), start.momentum.array, t_eval=times, rtol=1e-6, atol=1e-8)
     kinetic = 0.5 * (solution.y.T**2 / np.diag(inertia)).sum(axis=1)
-    ax.semilogy(times[1:], np.abs(kinetic / kinetic[0] - 1)[1:], color=COLOURS[6], label="scipy RK45, rtol 1e-6")
-    for name, colour in (("imidm", COLOURS[4]), ("swc1", COLOURS[2])):
+    lines = [("scipy RK45, rtol 1e-6", times, kinetic, "#ff6b6b")]
+    for name, colour in (("imidm", "#ffd166"), ("swc1", "#4dd6ff")):
         run = ph.simulate(setup.body, None, setup.start, method=name, step=0.05, until=until, every=round(until / 20))
-        ax.semilogy(
-            run.t[1:],
-            np.abs(run.energy / run.energy[0] - 1)[1:] + 1e-17,
-            color=colour,
-            label=f"polhode {name}, h = 0.05 s",
-        )
-    ax.set(title="Energy error of a free body", xlabel="t (s)", ylabel="|E/E₀ − 1| (1)", ylim=(1e-17, 1e-0))
-    ax.legend(loc="center right", fontsize=9)
+        lines.append((f"polhode {name}, h = 0.05 s", run.t, run.energy, colour))
+    for name, t, energy, colour in lines:
+        error = np.abs(energy / energy[0] - 1)[1:] + 1e-17
+        ax.semilogy(t[1:], error, color=colour, linewidth=1.5)
+        ax.annotate(name, (t[-1], error[len(error) // 2 :].max()), (-4, 8), textcoords="offset points",
+                    color=colour, ha="right", fontsize=11)  # fmt: skip
+    ax.set(xlabel="t (s)", ylabel="|E/E₀ − 1| (1)", ylim=(1e-17, 3e-1), facecolor="none")
+    ax.set_title("Energy of a free body", color=PALE)
+    ax.grid(color="#26314d", linewidth=0.6)
+    ax.tick_params(colors=PALE, which="both")
+    ax.xaxis.label.set_color(PALE)
+    ax.yaxis.label.set_color(PALE)
+    for spine in ax.spines.values():
+        spine.set_color("#4a5877")
 
 
-def draw(folder: Path, steps: int = 2500, until: float = 1e4) -> None:
+def draw(folder: Path, steps: int = 2500, until: float = 1e4, pixels: int = 900) -> None:
     with house_style() as Figure:
-        figure = Figure(figsize=(11, 4.6))
-        grid = figure.add_gridspec(1, 2, width_ratios=(1, 1.2))
-        polhodes(figure.add_subplot(grid[0], projection="3d"), steps)
-        energies(figure.add_subplot(grid[1]), until)
-        figure.savefig(folder / "polhode.png", dpi=130)
+        figure = Figure(figsize=(12, 5.2), facecolor=NIGHT)
+        figure.set_layout_engine("none")
+        left = figure.add_axes((0.01, 0.02, 0.58, 0.96))
+        glass(left, pixels)
+        polhodes(left, steps)
+        energies(figure.add_axes((0.67, 0.14, 0.305, 0.74)), until)
+        figure.savefig(folder / "hero.png", dpi=130)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from pages import run_page
 
 import polhode as ph
 from polhode import multibody as mb
@@ -411,15 +412,12 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.slow
-def test_the_page_on_flow() -> None:
+def test_the_page_on_flow(tmp_path: Path) -> None:
     """Its programs run; what it shows of the example stands there."""
-    text = (DOCS / "flow.md").read_text(encoding="utf-8")
-    first, second, shown = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(compile(first, "flow.md", "exec"), names)
+    names, _ = run_page("flow", tmp_path)
     assert abs(names["slope"]["weight"] - (names["tilt"](20.01) - names["tilt"](19.99)) / 0.02) < 1e-6
-    exec(compile(second, "flow.md", "exec"), names)
     assert names["slopes"].shape == (11, 3, 3)
+    (shown,) = re.findall(r"```py\n(.*?)```", (DOCS / "flow.md").read_text(encoding="utf-8"), flags=re.DOTALL)
     assert shown in (DOCS / "estimation.py").read_text(encoding="utf-8")
 
 

@@ -28,7 +28,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 DOCS = Path(__file__).resolve().parents[1]
 KEPT = DOCS.parent / "build" / "examples"
@@ -57,7 +56,8 @@ def run(text: str, name: str, folder: Path) -> tuple[dict[str, Any], list[Output
     """All blocks of a page; what they define, and what each showed. Files are left in `folder`."""
     module = types.ModuleType("__example__")
     names, outputs = module.__dict__, []
-    with working_in(folder), mock.patch.dict(sys.modules, {"__example__": module}), warnings.catch_warnings():
+    sys.modules["__example__"] = module  # dataclasses look for it there
+    with working_in(folder), warnings.catch_warnings():
         warnings.simplefilter("error")
         for number, (language, code) in enumerate(blocks(text)):
             if language == "console":

@@ -164,6 +164,11 @@ def _docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: 
         lines += ["", f"*Examples:* {links}", ""]
 
 
+def _skip(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Not what every system has and another place describes."""
+    return False if skip and not name.startswith("_") and name in vars(System) else None
+
+
 def _base(app: Any, name: str, thing: Any, options: Any, bases: list[Any]) -> None:
     bases[:] = [base for base in bases if base.__module__.startswith("polhode.")] or [object]
 
@@ -208,5 +213,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("public", Public)
     app.connect("autodoc-process-docstring", _docstring)
     app.connect("autodoc-process-bases", _base)
+    app.connect("autodoc-skip-member", _skip)
     app.connect("env-check-consistency", _complete)
     return {"parallel_read_safe": True}

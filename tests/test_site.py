@@ -1,0 +1,204 @@
+"""The site: built with warnings as errors, every link and picture there, nothing asked of a network; and as a browser
+shows it, light and dark, on a desk and on a phone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browser import BROWSER, Page
+from pages import DOCS, ROOT, RUN_BY_NAME, examples, run_page, texts
+
+from polhode.problems import PROBLEMS
+
+pytest.importorskip("sphinx")
+
+
+def build(folder: Path, which: str) -> Path:
+    command = ["-m", "sphinx", "-W", "--keep-going", "-E", "-q", "-c", "docs/_site", "-D", f"examples={which}"]
+    env = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": os.pathsep.join(sys.path)}
+    made = [*command, "-d", str(folder / "trees"), "docs", str(folder / "site")]
+    done = subprocess.run([sys.executable, *made], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Without what examples show: they have tests of their own, and the whole is built by `test_the_whole_site`."""
+    return build(tmp_path_factory.mktemp("site"), "none")
+
+
+class Links(HTMLParser):
+    """Of a page: what it loads, where its links lead, and the places that links may lead to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.places: set[str] = set()
+        self.unlabelled: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.places |= {str(given[key]) for key in ("id", "name") if given.get(key)}
+        if tag in ("img", "script", "iframe", "source", "video") and given.get("src"):
+            self.loads.append(str(given["src"]))
+        if tag == "img" and not given.get("alt"):
+            self.unlabelled.append(str(given.get("src")))
+        if tag == "link" and given.get("rel") != "canonical" and given.get("href"):
+            self.loads.append(str(given["href"]))
+        if tag == "a" and given.get("href"):
+            self.links.append(str(given["href"]))
+
+
+@cache
+def links_of(path: Path) -> Links:
+    return Links(path.read_text(encoding="utf-8"))
+
+
+def check_links(site: Path) -> int:
+    pages = [p for p in sorted(site.rglob("*.html")) if "_examples" not in p.parts and "_static" not in p.parts]
+    for page in pages:
+        here = links_of(page)
+        assert not here.unlabelled, f"{page.name}: pictures without words: {here.unlabelled}"
+        for target in here.loads:
+            parts = urlsplit(target)
+            assert not parts.scheme or parts.scheme == "data", f"{page.name} loads {target}"
+            assert parts.scheme or (page.parent / unquote(parts.path)).exists(), f"{page.name}: no {target}"
+        for target in here.links:
+            parts = urlsplit(target)
+            if parts.scheme:
+                continue
+            to = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            assert to.exists(), f"{page.name}: a link to {target}, which is not there"
+            if parts.fragment and to.suffix == ".html" and "_examples" not in to.parts:
+                assert unquote(parts.fragment) in links_of(to).places, f"{page.name}: no such place, {target}"
+    return len(pages)
+
+
+@pytest.mark.slow
+def test_the_site_is_whole(site: Path) -> None:
+    """Links lead somewhere, pictures are there and say what they show, and nothing is asked of a network."""
+    assert check_links(site) >= 70
+    for style in site.rglob("*.css"):
+        asked = re.findall(r"url\(\s*['\"]?(https?:[^)]*)|@import\s+['\"](https?:[^'\"]*)", style.read_text("utf-8"))
+        assert not asked, style
+
+
+@pytest.mark.slow
+def test_formulas_are_pictures_that_say_what_they_are(site: Path) -> None:
+    text = (site / "theory" / "notation.html").read_text(encoding="utf-8")
+    assert text.count('<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label=') > 20
+    assert "mathjax" not in text.lower()
+    assert re.search(r'<span class="eqno">\(2\)', text)
+
+
+@pytest.mark.slow
+def test_the_format_of_files_is_that_of_the_schema(site: Path) -> None:
+    from polhode.inputs.schema import InputFile, RunTable
+
+    text = (site / "howto" / "file-format.html").read_text(encoding="utf-8")
+    for key in (*InputFile.model_fields, *RunTable.model_fields, "allow_unphysical", "semi_axes"):
+        assert f'<span class="pre">{key}</span>' in text
+
+
+def test_every_problem_is_in_the_gallery() -> None:
+    index = (DOCS / "gallery" / "index.md").read_text(encoding="utf-8")
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (DOCS / "gallery").glob("*.md")}
+    shown = " ".join(re.findall(r"```\{gallery\}\n(.*?)```", index, re.DOTALL)).split()
+    assert sorted(shown) == sorted(set(pages) - {"index"})
+    together = "\n".join(pages.values())
+    missing = [name for name in PROBLEMS if f'"{name}"' not in together and name[:-1] != "nontwisting-"]
+    assert missing == []
+
+
+def test_pages_are_for_print() -> None:
+    """No page of the gallery takes more than some dozens of lines."""
+    for name, text in texts().items():
+        if name.startswith("gallery/"):
+            longest = max(code.count("\n") for _, code in examples.blocks(text))
+            assert longest <= 45, name
+
+
+OTHERS = [name for name in texts() if name not in (*RUN_BY_NAME, "contributing") and not name.startswith("papers/")]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_page_runs(name: str, tmp_path: Path) -> None:
+    run_page(name, tmp_path)
+
+
+@pytest.mark.long
+def test_the_whole_site(tmp_path: Path) -> None:
+    """With everything that examples show, papers too: some ten minutes where nothing is kept from before."""
+    whole = build(tmp_path, "all")
+    assert check_links(whole) >= 70
+    if BROWSER is not None:
+        check_pages(whole, tmp_path)
+
+
+# As a browser shows it.
+
+SIZES = {"desk": (1280, 900), "phone": (390, 844)}
+STILL = """(() => ({
+  pictures: [...document.images].filter((i) => i.loading !== "lazy" && !i.naturalWidth).map((i) => i.src),
+  wide: document.scrollingElement.scrollWidth - innerWidth,
+  theme: document.documentElement.dataset.theme,
+  dark: getComputedStyle(document.body).backgroundColor,
+}))()"""
+
+
+class Watched(Page):
+    """A page whose console, and whatever could not be loaded, count as errors."""
+
+    def _next(self) -> dict[str, Any]:
+        message = super()._next()
+        params, method = message.get("params", {}), message.get("method")
+        if method == "Log.entryAdded" and params["entry"]["level"] == "error":
+            self.errors.append(params["entry"]["text"] + " " + params["entry"].get("url", ""))
+        if method == "Runtime.consoleAPICalled" and params["type"] == "error":
+            self.errors.append(str(params["args"]))
+        return message
+
+
+def check_pages(site: Path, profile: Path) -> None:
+    pages = [p for p in sorted(site.rglob("*.html")) if not {"_examples", "_static"} & set(p.parts)]
+    with Watched(pages[0].as_uri(), profile / "browser", seconds=600.0) as page:
+        page.send("Log.enable")
+        for path in pages:
+            for size, (width, height) in SIZES.items():
+                how = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"}
+                page.send("Emulation.setDeviceMetricsOverride", **how)
+                for theme in ("light", "dark"):
+                    media = [{"name": "prefers-color-scheme", "value": theme}]
+                    page.send("Emulation.setEmulatedMedia", features=media)
+                    page.evaluate(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
+                    page.send("Page.navigate", url=path.as_uri())
+                    page.wait_for(f"location.href.startsWith({path.as_uri()!r}) && document.readyState === 'complete'")
+                    seen = page.evaluate(STILL)
+                    where = f"{path.relative_to(site)} ({size}, {theme})"
+                    assert page.errors == [], f"{where}: {page.errors}"
+                    assert seen["pictures"] == [], f"{where}: pictures that did not load: {seen['pictures']}"
+                    assert seen["wide"] <= 0, f"{where}: {seen['wide']} px wider than its window"
+                    assert seen["theme"] == theme, where
+                    lightness = sum(map(int, re.findall(r"\d+", seen["dark"])[:3])) / 3
+                    assert (lightness > 128) == (theme == "light"), where
+        assert not [address for address in page.requests if not address.startswith(("file:", "data:", "about:"))]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="no Chrome or Chromium")
+def test_every_page_opens_in_a_browser(site: Path, tmp_path: Path) -> None:
+    """No error in its console, no picture missing, as light or dark as asked for, no wider than a phone."""
+    check_pages(site, tmp_path)
