@@ -34,7 +34,7 @@ def picture(latex: str) -> tuple[str, float]:
 
 
 def inline(self, node: nodes.math) -> None:
-    self.body.append(f'<span class="math">{picture(node.astext())[0]}</span>')
+    self.body.append(f'<span class="formula">{picture(node.astext())[0]}</span>')
     raise nodes.SkipNode
 
 

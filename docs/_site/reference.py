@@ -17,6 +17,7 @@ from typing import Any
 from docutils.parsers.rst import directives
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import signature, stringify_signature
 
 import polhode
 from polhode.model.system import System
@@ -164,6 +165,14 @@ def _docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: 
         lines += ["", f"*Examples:* {links}", ""]
 
 
+def _signature(app: Any, what: str, name: str, thing: Any, options: Any, said: Any, returned: Any) -> Any:
+    """Of `__init__`, also where a class has a `__new__` that passes on what it is given."""
+    if what != "class" or not {"__init__", "__new__"} <= set(vars(thing)):
+        return None
+    found = signature(thing.__init__, bound_method=True)
+    return stringify_signature(found, show_return_annotation=False, unqualified_typehints=True), None
+
+
 def _skip(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
     """Not what every system has and another place describes."""
     return False if skip and not name.startswith("_") and name in vars(System) else None
@@ -213,6 +222,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("public", Public)
     app.connect("autodoc-process-docstring", _docstring)
     app.connect("autodoc-process-bases", _base)
+    app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-skip-member", _skip)
     app.connect("env-check-consistency", _complete)
     return {"parallel_read_safe": True}
