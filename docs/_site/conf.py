@@ -49,6 +49,7 @@ html_title = "polhode"
 html_static_path = ["static"]
 html_css_files = ["polhode.css"]
 html_favicon = "static/polhode.svg"
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": [], "install": [], "tour": [], "gallery/index": []}
