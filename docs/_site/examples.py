@@ -19,6 +19,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -113,6 +114,7 @@ def commands(code: str) -> str:
         if not line.startswith("$ ") or not words or words[0] != "polhode":
             raise ValueError(f"```console holds lines that begin with `$ polhode `; got {line!r}")
         out, before = io.StringIO(), sys.argv
+        handlers = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
         sys.argv = words
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
@@ -122,6 +124,8 @@ def commands(code: str) -> str:
                 raise RuntimeError(f"{line} ended with {end.code}: {out.getvalue()}") from None
         finally:
             sys.argv = before
+            for signum, handler in handlers.items():  # a command that is over ignores them
+                signal.signal(signum, handler)
         shown.append("\n".join(row.rstrip() for row in out.getvalue().splitlines()))
     return "\n\n".join(shown) + "\n"
 
