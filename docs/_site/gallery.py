@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,13 @@ def thumbnail(name: str) -> tuple[str, str] | None:
     return None
 
 
+def is_wide(path: Path) -> bool:
+    """Panels side by side, of which a card shows the first ones."""
+    text = path.read_text(encoding="utf-8") if path.suffix == ".svg" else ""
+    size = re.search(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"', text)
+    return size is not None and float(size[1]) > 2.2 * float(size[2])
+
+
 def _pictures(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
     """Put in when all pages have run."""
     body = context.get("body", "")
@@ -50,7 +58,8 @@ def _pictures(app: Any, page: str, template: str, context: dict[str, Any], tree:
     for part in body.split("<!-- picture of ")[1:]:
         name = part.split(" -->")[0]
         found = thumbnail(name) if app.config.examples != "none" else None
-        picture = f'<img src="{up}_examples/{found[0]}" alt="{found[1]}" loading="lazy">' if found else ""
+        wide = ' class="wide"' if found and is_wide(KEPT / found[0]) else ""
+        picture = f'<img{wide} src="{up}_examples/{found[0]}" alt="{found[1]}" loading="lazy">' if found else ""
         body = body.replace(f"<!-- picture of {name} -->", picture)
     context["body"] = body
 
