@@ -12,7 +12,7 @@ sys.path.insert(0, str(DOCS / "_site"))
 
 import examples  # noqa: E402
 
-RUN_BY_NAME = ("accuracy", "flow", "loads", "runs")  # with what they say, in tests of their own
+RUN_BY_NAME = ("accuracy", "batches", "flow", "loads", "runs")  # with what they say, in tests of their own
 
 
 def texts() -> dict[str, str]:

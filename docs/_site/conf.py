@@ -25,7 +25,7 @@ extensions = [
     "tables",
 ]
 exclude_patterns = ["_site", "figures"]
-examples_run_elsewhere = ["contributing"]  # by tests/test_contributing.py
+examples_run_elsewhere = ["contributing", "sweeps"]  # by tests/test_contributing.py; in processes of their own
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
