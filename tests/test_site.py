@@ -7,8 +7,10 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -154,7 +156,7 @@ STILL = """(() => ({
   pictures: [...document.images].filter((i) => i.loading !== "lazy" && !i.naturalWidth).map((i) => i.src),
   wide: document.scrollingElement.scrollWidth - innerWidth,
   theme: document.documentElement.dataset.theme,
-  dark: getComputedStyle(document.body).backgroundColor,
+  colour: getComputedStyle(document.body).backgroundColor,
 }))()"""
 
 
@@ -171,27 +173,32 @@ class Watched(Page):
         return message
 
 
-def check_pages(site: Path, profile: Path) -> None:
+ALL = tuple(product(("light", "dark"), SIZES))
+
+
+def check_pages(site: Path, profile: Path, views: Sequence[tuple[str, str]] = ALL) -> None:
     pages = [p for p in sorted(site.rglob("*.html")) if not {"_examples", "_static"} & set(p.parts)]
     with Watched(pages[0].as_uri(), profile / "browser", seconds=600.0) as page:
         page.send("Log.enable")
-        for path in pages:
-            for size, (width, height) in SIZES.items():
-                how = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"}
-                page.send("Emulation.setDeviceMetricsOverride", **how)
-                for theme in ("light", "dark"):
-                    chosen = f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
-                    page.evaluate(f"{chosen}; window.left = true")
-                    page.send("Page.navigate", url=path.as_uri())
-                    page.wait_for("!window.left && document.readyState === 'complete'")
-                    seen = page.evaluate(STILL)
-                    where = f"{path.relative_to(site)} ({size}, {theme})"
-                    assert page.errors == [], f"{where}: {page.errors}"
-                    assert seen["pictures"] == [], f"{where}: pictures that did not load: {seen['pictures']}"
-                    assert seen["wide"] <= 0, f"{where}: {seen['wide']} px wider than its window"
-                    assert seen["theme"] == theme, where
-                    lightness = sum(map(int, re.findall(r"\d+", seen["dark"])[:3])) / 3
-                    assert (lightness > 128) == (theme == "light"), where
+        for theme, size in views:
+            chosen = f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')"
+            script = page.send("Page.addScriptToEvaluateOnNewDocument", source=chosen)["identifier"]
+            width, height = SIZES[size]
+            how = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == "phone"}
+            page.send("Emulation.setDeviceMetricsOverride", **how)
+            for path in pages:
+                page.evaluate("window.left = true")
+                page.send("Page.navigate", url=path.as_uri())
+                page.wait_for("!window.left && document.readyState === 'complete'")
+                seen = page.evaluate(STILL)
+                where = f"{path.relative_to(site)} ({size}, {theme})"
+                assert page.errors == [], f"{where}: {page.errors}"
+                assert seen["pictures"] == [], f"{where}: pictures that did not load: {seen['pictures']}"
+                assert seen["wide"] <= 0, f"{where}: {seen['wide']} px wider than its window"
+                assert seen["theme"] == theme, where
+                lightness = sum(map(int, re.findall(r"\d+", seen["colour"])[:3])) / 3
+                assert (lightness > 128) == (theme == "light"), where
+            page.send("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
         assert not [address for address in page.requests if not address.startswith(("file:", "data:", "about:"))]
 
 
@@ -199,4 +206,4 @@ def check_pages(site: Path, profile: Path) -> None:
 @pytest.mark.skipif(BROWSER is None, reason="no Chrome or Chromium")
 def test_every_page_opens_in_a_browser(site: Path, tmp_path: Path) -> None:
     """No error in its console, no picture missing, as light or dark as asked for, no wider than a phone."""
-    check_pages(site, tmp_path)
+    check_pages(site, tmp_path, [("light", "desk"), ("dark", "phone")])
