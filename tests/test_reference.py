@@ -59,3 +59,10 @@ def test_examples_are_found_by_the_names_they_use() -> None:
     assert {"polhode.simulate", "polhode.problem", "polhode.methods.DMV"} <= reference.names_in(code)
     used = reference.shown_in()
     assert "tour" in used["polhode.simulate"]
+
+
+def test_every_public_name_has_an_example() -> None:
+    """That runs when the site is built. Names of types alone stand in annotations."""
+    used = reference.shown_in()
+    types = {"polhode.algebra.Scalar", "polhode.solve.Residual", "polhode.__version__"}
+    assert [home for home in sorted(set(HOMES.values())) if home not in used and home not in types] == []

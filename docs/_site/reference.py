@@ -7,6 +7,7 @@ lines `name   meaning` are a list.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -199,12 +200,13 @@ def shown_in() -> dict[str, list[str]]:
 def names_in(code: str) -> set[str]:
     """Full names in an example: `ph.exp`, `mb.shapes.Disk`, `from polhode.methods import DMV`."""
     found = set()
-    for short, rest in re.findall(r"\b(ph|mb|polhode)((?:\.\w+)+)", code):
-        words = rest.strip(".").split(".")
-        for k in range(1, len(words) + 1):
-            found.add(".".join([SHORT[short], *words[:k]]).replace("multibody.shapes", "drawing.shapes"))
-    for module, names in re.findall(r"from (polhode[\w.]*) import ([^\n]+)", code):
-        found |= {f"{module}.{name.strip('() ')}" for name in names.split(",")}
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polhode"):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Attribute):
+            first, _, rest = ast.unparse(node).partition(".")
+            if first in SHORT:
+                found.add(f"{SHORT[first]}.{rest}".replace("multibody.shapes", "drawing.shapes"))
     return found
 
 
