@@ -131,7 +131,9 @@ def test_pages_are_for_print() -> None:
             assert longest <= 45, name
 
 
-OTHERS = [name for name in texts() if name not in (*RUN_BY_NAME, "contributing", "sweeps") and not name.startswith("papers/")]
+OTHERS = [
+    name for name in texts() if name not in (*RUN_BY_NAME, "contributing", "sweeps") and not name.startswith("papers/")
+]
 
 
 @pytest.mark.long
