@@ -93,7 +93,7 @@ def test_energies_and_residuals_of_systems(name: str, says: str, monkeypatch: py
     def spoilt(quantities: Any, system: Any, states: Any, t: Any) -> Any:
         values = really(quantities, system, states, t)
         if name in values and len(t) > 6:
-            values[name][6] = np.nan
+            values[name] = np.where(np.arange(len(t)) == 6, np.nan, values[name])
         return values
 
     monkeypatch.setattr(results, "looked_at", spoilt)
