@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -14,13 +15,24 @@ from polhode.cli.streams import UnwritableError, standard_streams
 app = typer.Typer(
     name="polhode",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Integrates rigid-body motion so that what nature conserves, the computer conserves too.\n\n"
     "Start with polhode run heavy-top --plot top.png, then polhode methods and polhode problems.",
 )
+
+
+def _named(kind: str) -> Callable[[str], list[str]]:
+    """Completes names of this kind in a shell."""
+
+    def complete(incomplete: str) -> list[str]:
+        from polhode.cli.names import completed
+
+        return completed(kind, incomplete)
+
+    return complete
+
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
 
@@ -47,7 +59,12 @@ def _whole(text: str) -> int:
 )
 def run(
     source: Annotated[
-        str, typer.Argument(metavar="FILE|PROBLEM", help="An input file (.toml), a saved run, or a problem.")
+        str,
+        typer.Argument(
+            metavar="FILE|PROBLEM",
+            help="An input file (.toml), a saved run, or a problem.",
+            autocompletion=_named("source"),
+        ),
     ],
     settings: Annotated[
         list[str] | None,
@@ -58,7 +75,8 @@ def run(
         ),
     ] = None,
     method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", help="A name, or module:Class; repeatable.")
+        list[str] | None,
+        typer.Option("--method", "-m", help="A name, or module:Class; repeatable.", autocompletion=_named("method")),
     ] = None,
     step: Annotated[
         list[float] | None,
@@ -93,25 +111,34 @@ def run(
 
 
 @app.command()
-def methods(name: Annotated[str | None, typer.Argument(help="One method, in detail.")] = None) -> None:
+def methods(
+    name: Annotated[str | None, typer.Argument(help="One method, in detail.", autocompletion=_named("method"))] = None,
+    as_json: Json = False,
+) -> None:
     """The methods, and what each conserves."""
     from polhode.cli.listing import show_methods
 
-    show_methods(name)
+    show_methods(name, as_json)
 
 
 @app.command()
-def problems(name: Annotated[str | None, typer.Argument(help="One problem, with its parameters.")] = None) -> None:
+def problems(
+    name: Annotated[
+        str | None, typer.Argument(help="One problem, with its parameters.", autocompletion=_named("problem"))
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """The built-in problems: every example of the papers."""
     from polhode.cli.listing import show_problems
 
-    show_problems(name)
+    show_problems(name, as_json)
 
 
 @app.command()
 def papers(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.")
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.", autocompletion=_named("paper")),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for an HTML report with the figures.")] = None,
     as_json: Json = False,
@@ -204,13 +231,14 @@ def _command() -> None:
     except UnwritableError:
         raise
     except Exception as error:
+        from polhode.cli.place import users_line
         from polhode.model import InputError
         from polhode.simulation import StepError
 
         if isinstance(error, InputError | StepError):
             print(f"polhode: {error}", file=sys.stderr)
             sys.exit(2 if isinstance(error, InputError) else 1)
-        place = _users_line(error)
+        place = users_line(error)
         if place is None:
             raise
         first = str(error).strip().split("\n")[0]
@@ -220,16 +248,3 @@ def _command() -> None:
             file=sys.stderr,
         )
         sys.exit(1)
-
-
-def _users_line(error: BaseException) -> str | None:
-    """The innermost frame in a file that is neither polhode's nor an installed package's."""
-    import traceback
-
-    ours = str(Path(__file__).parents[1])
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        path = str(Path(frame.filename).absolute())
-        outside = not path.startswith((ours, sys.prefix, sys.base_prefix)) and "site-packages" not in path
-        if outside and frame.filename.endswith(".py"):
-            return f"{frame.filename}:{frame.lineno}"
-    return None

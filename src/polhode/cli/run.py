@@ -16,6 +16,7 @@ import numpy as np
 from polhode.cli.errors import error_cell, error_heading, error_words
 from polhode.cli.families import show_family
 from polhode.cli.output import print_json
+from polhode.cli.records import records_of
 from polhode.cli.settings import settings_of
 from polhode.cli.stopping import NOTHING, stopping, tell
 from polhode.cli.systems import SECONDS, dashes, drift, show_systems
@@ -93,7 +94,7 @@ def run_command(
             errors.append(f"{str(plot)!r} was not drawn: {error.strerror or error}")
             plot = None
     if as_json:
-        print_json([record for run in runs for record in _records(run)])
+        print_json([record for run in runs for record in records_of(job, run)])
     elif isinstance(runs[0], Family):
         for run in runs:
             show_family(job.name, run)
@@ -209,10 +210,6 @@ def _show(job: Job, runs: list[Any]) -> None:
         of_what = "of the energy, of the spatial momentum as a vector and of its vertical component"
     drifts = f"Drifts are the largest relative deviation over the saved samples: {of_what}. "
     say(f"{drifts}{dashes(rows)}{SECONDS}{error_words(runs)}")
-
-
-def _records(run: Any) -> list[dict[str, Any]]:
-    return run.summary() if isinstance(run, Family) else [run.summary()]
 
 
 def _tell_events(run: Run) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from polhode.model.checks import unknown
 from polhode.model.family import Coordinate
+from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import attributes_of, coordinates_of
 from polhode.results.plots import Plots
 from polhode.results.rerun import about_rerunning
@@ -137,6 +138,10 @@ class Family:
     def plot(self) -> Plots:
         """`plot()` for a page of curves, coloured by the member's coordinate; `plot.energy()` for one."""
         return Plots(self.dataset)
+
+    def to_dataframe(self) -> Any:
+        """pandas: one row for each sample of each member."""
+        return dataframe_of(self.dataset)
 
     def save(self, path: str | Path) -> Path:
         """To `.zarr` or `.nc`, by the ending of the name."""

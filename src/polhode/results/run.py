@@ -19,6 +19,7 @@ from polhode.model.method import Method
 from polhode.model.quantity import Quantity
 from polhode.results.animation import animate
 from polhode.results.course import Course
+from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import dataset_of
 from polhode.results.error_of import error_of
 from polhode.results.judgement import conserved_along, drift_of, energy_gone_wrong, up_to_what_has_no_value
@@ -201,6 +202,10 @@ class Run(Sendable, Course):
     def plot(self) -> Plots:
         """`plot()` for those that fit this run; `plot.energy()`, and others that `plot` lists, for one."""
         return Plots(self.dataset)
+
+    def to_dataframe(self) -> Any:
+        """pandas: one row a sample; columns as in a .csv, the index is time (s), of a batch time and member."""
+        return dataframe_of(self.dataset)
 
     def save(self, path: str | Path) -> Path:
         """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
