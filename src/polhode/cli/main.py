@@ -94,7 +94,7 @@ def run(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr, .nc or .csv.")] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; .html is a 3D animation.")
+        Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; in 3D to .html, .gif, .mp4, .glb.")
     ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Import the module that a saved run names as that of its method.")

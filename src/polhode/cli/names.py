@@ -14,14 +14,7 @@ _FILES = (".toml", ".zarr", ".nc", ".csv")
 
 def completed(kind: str, begun: str) -> list[str]:
     """Every "method", "paper" or "problem" that begins so; of a "source" of runs files, too."""
-    known: dict[str, Iterable[str]] = {
-        "method": all_methods(),
-        "problem": PROBLEMS,
-        "source": PROBLEMS,
-        "paper": PAPERS,
-    }
+    known: dict[str, Iterable[str]] = {"method": all_methods(), "paper": PAPERS}
     files = glob(f"{escape(begun)}*") if kind == "source" else []
-    return [
-        *(name for name in known.get(kind, PROBLEMS) if name.startswith(begun)),
-        *(f for f in files if f.endswith(_FILES)),
-    ]
+    names = (*known.get(kind, PROBLEMS), *(file for file in files if file.endswith(_FILES)))
+    return [name for name in names if name.startswith(begun)]

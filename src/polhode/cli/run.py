@@ -24,15 +24,16 @@ from polhode.cli.tables import say, show_table
 from polhode.inputs import Job, job_of
 from polhode.model import InputError
 from polhode.model.family import Problems
+from polhode.results.animation import ENDINGS as ANIMATIONS
 from polhode.results.compare import compare
 from polhode.results.family import Family
+from polhode.results.film import check_film
 from polhode.results.run import Run
 from polhode.results.store import check_ending, check_folder
 from polhode.results.style import exactly
 from polhode.simulation import Interrupted, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
-ANIMATION = ".html"
 _EVENTS = 10  # that are told
 
 
@@ -57,7 +58,7 @@ def run_command(
     _check_places(places, plot)
     if isinstance(job.problem, Problems) and out is not None and out.suffix == ".csv":
         raise InputError("a batch does not fit into a .csv; save it with --out to .zarr or .nc")
-    if isinstance(job.problem, Problems) and plot is not None and (plot.suffix == ANIMATION or len(chosen) > 1):
+    if isinstance(job.problem, Problems) and plot is not None and (plot.suffix in ANIMATIONS or len(chosen) > 1):
         raise InputError("a batch is drawn as curves, of one method and step: --plot to .png, .svg or .pdf")
     runs: list[Any] = []
     saved: list[Path] = []
@@ -120,12 +121,13 @@ def _check_places(places: list[Path], plot: Path | None) -> None:
         for place in places:
             check_ending(place)
     if plot is not None:
-        check_picture(plot, (*PICTURES, ANIMATION))
+        check_picture(plot, (*PICTURES, *ANIMATIONS))
 
 
 def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
     if plot.suffix not in endings:
         raise InputError(f"--plot draws {', '.join(endings)}; got {str(plot)!r}")
+    check_film(plot.suffix)
     if plot.is_dir():
         raise InputError(f"{str(plot)!r} is a folder; give the name of a picture")
     check_folder(plot)
@@ -172,8 +174,8 @@ def _draw(job: Job, runs: list[Any], plot: Path) -> None:
 def _drawn(job: Job, runs: list[Any], plot: Path) -> None:
     if isinstance(runs[0], Family):
         runs[0].plot(plot)
-    elif plot.suffix == ANIMATION:
-        runs[-1].animate(plot, title=job.name)
+    elif plot.suffix in ANIMATIONS:
+        runs[0].animate(plot, beside=runs[1:], title=job.name)
     elif len(runs) == 1:
         runs[0].plot(plot)
     else:

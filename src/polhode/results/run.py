@@ -17,7 +17,6 @@ from polhode.algebra import Quaternion
 from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
-from polhode.results.animation import animate
 from polhode.results.course import Course
 from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import dataset_of
@@ -26,7 +25,7 @@ from polhode.results.judgement import conserved_along, drift_of, energy_gone_wro
 from polhode.results.observable import Observable
 from polhode.results.parts import mapped, over_parts
 from polhode.results.plots import Plots
-from polhode.results.scenes import scene_of
+from polhode.results.scenes import animation_of
 from polhode.results.sending import Lost, Sendable
 from polhode.results.store import save
 from polhode.results.summary import described, summary
@@ -211,10 +210,13 @@ class Run(Sendable, Course):
         """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
         return save(self.dataset, path)
 
-    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 5001) -> Path:
-        """A 3D animation in one HTML page that needs no network. Of more samples than `max_frames`, that many are
-        shown, evenly thinned."""
-        return animate(scene_of(self, title), path, max_frames=max_frames)
+    def animate(
+        self, path: str | Path | None = None, *, beside: Any = (), title: str = "", max_frames: int = 5001, **film: Any
+    ) -> Any:
+        """A 3D animation: `.html`, a page that needs no network; `.gif` or `.mp4`, a film (`seconds=`, `fps=`); `.glb`,
+        for other tools. Without a path, for the last line of a notebook's cell. Runs `beside` this one are shown beside
+        it, with the same time and camera. Of more samples than `max_frames`, that many are shown, evenly thinned."""
+        return animation_of((self, *([beside] if isinstance(beside, Run) else beside)), path, title, max_frames, **film)
 
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""

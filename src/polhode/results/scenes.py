@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,20 @@ import numpy as np
 from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Shape, Tube
 from polhode.model.checks import InputError
 from polhode.multibody import RollingDisk, RollingSphere, SphereOnCylinder, System
+from polhode.results.animation import animate, shown
+from polhode.results.linkage import links_of, marks_of
 from polhode.results.scene import Actor, Scene, Surface, Trail
 
 _NEAR = 1e-9  # m, rad: surfaces nearer than this are one
+
+
+def animation_of(runs: Sequence[Any], path: Any, title: str, max_frames: int, **film: Any) -> Any:
+    """Of one run, or of several beside each other: written to a path, or to be shown in a notebook."""
+    scenes = [scene_of(run, title if len(runs) == 1 else "") for run in runs]
+    title = title or " and ".join(dict.fromkeys(run.method.name for run in runs))
+    if path is None:
+        return shown(scenes, title=title, max_frames=max_frames, **film)
+    return animate(scenes, path, title=title, max_frames=max_frames, **film)
 
 
 def scene_of(run: Any, title: str) -> Scene:
@@ -38,6 +49,8 @@ def _of_system(run: Any, title: str) -> Scene:
         ground=ground_of(system),
         paths=[Trail(name, points) for name, points in run.traces.items()],
         up=system.up,
+        joints=marks_of(run, actors),
+        links=links_of(run, actors),
         title=title or f"{', '.join(system.names)}: {run.method.name}, step {run.step:g} s",
     )
 
