@@ -12,6 +12,7 @@ import numpy as np
 
 from polhode.model.checks import unknown
 from polhode.model.family import Coordinate
+from polhode.results.card import card_of_family
 from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import attributes_of, coordinates_of
 from polhode.results.plots import Plots
@@ -156,6 +157,9 @@ class Family:
             run: Any = self.runs[at]
             records.append({"member": list(at), "parameters": own, **run.summary(), **why})
         return records
+
+    def _repr_html_(self) -> str:
+        return card_of_family(self)
 
     def __repr__(self) -> str:
         worst = max((run.drift("energy") for run in self.runs.flat), default=0.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from polhode.algebra import Quaternion
 from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
+from polhode.results.card import card_of
 from polhode.results.course import Course
 from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import dataset_of
@@ -226,4 +226,4 @@ class Run(Sendable, Course):
         return described(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>{self.dataset._repr_html_()}"
+        return card_of(self)
