@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from polhode.cli.arguments import a_number, a_whole, named
 from polhode.cli.streams import UnwritableError, standard_streams
 
 app = typer.Typer(
@@ -22,34 +22,7 @@ app = typer.Typer(
     "Start with polhode run heavy-top --plot top.png, then polhode methods and polhode problems.",
 )
 
-
-def _named(kind: str) -> Callable[[str], list[str]]:
-    """Completes names of this kind in a shell."""
-
-    def complete(incomplete: str) -> list[str]:
-        from polhode.cli.names import completed
-
-        return completed(kind, incomplete)
-
-    return complete
-
-
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
-
-
-def _number(text: str) -> float:
-    from polhode.model.checks import InputError, number
-
-    try:
-        return number("it", text)
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def _whole(text: str) -> int:
-    if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 20):
-        raise typer.BadParameter(f"it must be a whole number of at most 19 digits, as in 100; got {text[:60]!r}")
-    return int(text)
 
 
 @app.command(
@@ -63,7 +36,7 @@ def run(
         typer.Argument(
             metavar="FILE|PROBLEM",
             help="An input file (.toml), a saved run, or a problem.",
-            autocompletion=_named("source"),
+            autocompletion=named("source"),
         ),
     ],
     settings: Annotated[
@@ -76,21 +49,21 @@ def run(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", "-m", help="A name, or module:Class; repeatable.", autocompletion=_named("method")),
+        typer.Option("--method", "-m", help="A name, or module:Class; repeatable.", autocompletion=named("method")),
     ] = None,
     step: Annotated[
         list[float] | None,
-        typer.Option("--step", parser=_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
+        typer.Option("--step", parser=a_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option("--tolerance", parser=_number, metavar="ERROR", help="Of the end, instead of a step: chooses it."),
+        typer.Option("--tolerance", parser=a_number, metavar="ERROR", help="Of the end: chooses the step."),
     ] = None,
     until: Annotated[
-        float | None, typer.Option("--until", parser=_number, metavar="SECONDS", help="Time to stop at (s).")
+        float | None, typer.Option("--until", parser=a_number, metavar="SECONDS", help="Time to stop at (s).")
     ] = None,
     every: Annotated[
-        int | None, typer.Option("--every", parser=_whole, metavar="COUNT", help="Save every so many steps.")
+        int | None, typer.Option("--every", parser=a_whole, metavar="COUNT", help="Save every so many steps.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr, .nc or .csv.")] = None,
     plot: Annotated[
@@ -112,7 +85,7 @@ def run(
 
 @app.command()
 def methods(
-    name: Annotated[str | None, typer.Argument(help="One method, in detail.", autocompletion=_named("method"))] = None,
+    name: Annotated[str | None, typer.Argument(help="One method, in detail.", autocompletion=named("method"))] = None,
     as_json: Json = False,
 ) -> None:
     """The methods, and what each conserves."""
@@ -124,7 +97,7 @@ def methods(
 @app.command()
 def problems(
     name: Annotated[
-        str | None, typer.Argument(help="One problem, with its parameters.", autocompletion=_named("problem"))
+        str | None, typer.Argument(help="One problem, with its parameters.", autocompletion=named("problem"))
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -138,7 +111,10 @@ def problems(
 def papers(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.", autocompletion=_named("paper")),
+        typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.", autocompletion=named("paper")),
+    ] = None,
+    item: Annotated[
+        str | None, typer.Option("--item", metavar="ITEM", help="One of its items alone: fig1, table2, example1, 5.1.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for an HTML report with the figures.")] = None,
     as_json: Json = False,
@@ -146,7 +122,7 @@ def papers(
     """Recompute the papers' tables and figures beside what they print. Exit 1 if one that should agree does not."""
     from polhode.cli.papers import papers_command
 
-    papers_command(ids or [], out, as_json)
+    papers_command(ids or [], out, as_json, item)
 
 
 @app.command(epilog="Examples:\n\n\b\npolhode audit imidm dmv10 --plot audit.png\npolhode audit mymodule:MyMethod")
