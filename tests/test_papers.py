@@ -338,10 +338,10 @@ def test_one_item_alone(monkeypatch: pytest.MonkeyPatch, polhode: Any, tmp_path:
 def test_long_lines_are_thinned_and_said(tmp_path: Path) -> None:
     with house_style() as Figure:
         figure = Figure()
-        figure.add_subplot(title="a").plot(range(12_001))
+        figure.add_subplot(title="a").plot(range(32_001))
     paper = Paper("p", "P", ())
     write_report({paper: Result([], [PaperFigure("f", "F", "long", figure)])}, tmp_path)
     rows = (tmp_path / "p" / "f.csv").read_text(encoding="utf-8").splitlines()
-    assert len(rows) == 5001
-    assert (rows[1], rows[-1]) == ("a,line 1,0,0", "a,line 1,12000,12000")
-    assert "lines of more than 5,000 points thinned to as many" in (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert len(rows) == 20_001
+    assert (rows[1], rows[-1]) == ("a,line 1,0,0", "a,line 1,32000,32000")
+    assert "long lines thinned evenly" in (tmp_path / "p.html").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-MOST = 5000  # points of a line; of more, so many evenly
+MOST = 20_000  # points of a figure; of more, as many of each line, evenly
 
 
 def data_of(figure: Any) -> str:
@@ -26,12 +26,16 @@ def data_of(figure: Any) -> str:
         named = panel, f"line {counts[ax]}" if label.startswith("_") else label
         values = line.get_data_3d() if hasattr(line, "get_data_3d") else line.get_data()
         points = np.stack([np.asarray(v, dtype=float) for v in np.broadcast_arrays(*values)], axis=1)
-        kept = np.unique(np.linspace(0, len(points) - 1, min(len(points), MOST)).round().astype(int))
+        kept = np.unique(np.linspace(0, len(points) - 1, min(len(points), _most(figure))).round().astype(int))
         flat = ("",) if solid and len(values) == 2 else ()
         rows.writerows((*named, *(format(x, ".12g") for x in point), *flat) for point in points[kept])
     return text.getvalue()
 
 
 def thinned(figure: Any) -> bool:
-    """Whether a line has more points than its file."""
-    return any(len(line.get_xdata()) > MOST for ax in figure.axes for line in ax.lines)
+    """Whether a line has more points than there are of it in the file."""
+    return any(len(line.get_xdata()) > _most(figure) for ax in figure.axes for line in ax.lines)
+
+
+def _most(figure: Any) -> int:
+    return MOST // max(1, sum(len(ax.lines) for ax in figure.axes))

@@ -15,7 +15,7 @@ from pathlib import Path
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from polhode.papers.base import Check, Paper, PaperFigure, Result
-from polhode.papers.figure_data import MOST, data_of, thinned
+from polhode.papers.figure_data import data_of, thinned
 from polhode.papers.items import Item, items_in
 
 _PAGE = """<!doctype html>
@@ -162,7 +162,7 @@ def _figure(paper: Paper, figure: PaperFigure, folder: Path) -> str:
             surface.set_rasterized(True)
     figure.figure.savefig(folder / f"{name}.svg", dpi=140, metadata={"Date": None})
     (folder / f"{name}.csv").write_text(data_of(figure.figure), encoding="utf-8")
-    most = f" (lines of more than {MOST:,} points thinned to as many)" if thinned(figure.figure) else ""
+    most = " (long lines thinned evenly)" if thinned(figure.figure) else ""
     return (
         f'<figure id="{figure.id}"><a href="{name}.svg">'
         f'<img alt="{escape(figure.title)}" src="{name}.svg" loading="lazy"></a>'
