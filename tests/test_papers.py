@@ -342,6 +342,6 @@ def test_long_lines_are_thinned_and_said(tmp_path: Path) -> None:
     paper = Paper("p", "P", ())
     write_report({paper: Result([], [PaperFigure("f", "F", "long", figure)])}, tmp_path)
     rows = (tmp_path / "p" / "f.csv").read_text(encoding="utf-8").splitlines()
-    assert len(rows) == 20_001
+    assert len(rows) == 10_001
     assert (rows[1], rows[-1]) == ("a,line 1,0,0", "a,line 1,32000,32000")
     assert "long lines thinned evenly" in (tmp_path / "p.html").read_text(encoding="utf-8")

@@ -37,7 +37,7 @@ VILMART = (
     *numbered("fig", {
         1: "A book, and the paths of its axes in space",
         2: "Jacobi's solution by elliptic functions, of 1850",
-    }, {2: "it is a facsimile of a printed page; the solution itself is the method `exact`"}),
+    }, {2: "it is a facsimile of a printed page; polhode runs the solution itself, as the method exact"}),
     *numbered("example", {1: "Heavy top: the flow of V in the Nyström splitting"}),
 )  # fmt: skip
 

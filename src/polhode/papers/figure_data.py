@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-MOST = 20_000  # points of a figure; of more, as many of each line, evenly
+MOST = 10_000  # points of a figure; of more, as many of each line, evenly
 
 
 def data_of(figure: Any) -> str:

@@ -73,7 +73,7 @@ def _verdict(item: Item, result: Result) -> str:
         return '<td class="good">redrawn</td>'
     wrong, known = sum(not c.ok for c in checks), sum(c.ok and not c.agrees for c in checks)
     words = [f"{len(checks) - wrong - known} agree"]
-    words += [f"{known} differ as they should"] * bool(known) + [f"{wrong} FAIL"] * bool(wrong)
+    words += [f"{known} known errat{'um' if known == 1 else 'a'}"] * bool(known) + [f"{wrong} FAIL"] * bool(wrong)
     return f'<td class="{"bad" if wrong else "known" if known else "good"}">{", ".join(words)}</td>'
 
 
