@@ -131,6 +131,8 @@ def test_motions_beside_each_other(tmp_path: Path) -> None:
         animate(scenes[:1] * 13, tmp_path / "b.html")
     with pytest.raises(InputError, match="a .glb holds one motion; write one for each of the 2"):
         animate(scenes, tmp_path / "b.glb")
+    with pytest.raises(InputError, match="seconds and fps are those of a film, .gif or .mp4; got 'b.html'"):
+        animate(scenes, tmp_path / "b.html", fps=10)
     assert not (tmp_path / "b.html").exists()
 
 
@@ -194,7 +196,7 @@ def test_gltf_holds_the_motion(tmp_path: Path) -> None:
     files by hand, has nothing to say.)"""
     run, actors = mechanism()
     joints, links = marks_of(run, actors), links_of(run, actors)
-    scene = Scene(run.t + 7.0, actors, Plane((0, 0, -1)), spinning(2, 1.0).paths, joints=joints, links=links)
+    scene = Scene(run.t, actors, Plane((0, 0, -1)), spinning(2, 1.0).paths, joints=joints, links=links)
     made, data = glb(animate(scene, tmp_path / "a.glb"))
     widths = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
     assert made["buffers"] == [{"byteLength": len(data)}]
@@ -238,6 +240,7 @@ def test_gltf_holds_the_motion(tmp_path: Path) -> None:
         assert (turned.inv() * Rotation.from_quat(actor.quaternions, scalar_first=True)).magnitude().max() < 1e-6
     spring = links[0]
     np.testing.assert_allclose(tracks[spring.name, "scale"][:, 2], spring.stretch, rtol=1e-6)
+    assert tracks["rail", "scale"].tolist() == [[1, 1, 1], [0, 0, 0]]  # released by then
     assert {mark.name for mark in joints} <= {node["name"] for node in made["nodes"]}
 
 
@@ -289,6 +292,17 @@ def test_runs_beside_each_other_from_the_command_line(polhode: Any) -> None:
     code, _, err = polhode(*command, "--plot", "tops.html")
     assert (code, err) == (0, "")
     assert [s["title"] for s in data_of(Path("tops.html"))["scenes"]] == ["imidm, step 0.001 s", "akw, step 0.001 s"]
+
+
+def test_members_of_a_family_beside_each_other(tmp_path: Path) -> None:
+    family = ph.simulate(ph.problem("heavy-top", spin=[30.0, 40.0]), until=0.01)
+    data = data_of(family.animate(tmp_path / "a.html", title="two spins"))
+    assert (data["title"], [s["title"] for s in data["scenes"]]) == ("two spins", ["spin = 30", "spin = 40"])
+    first, second = family.runs
+    data = data_of(first.animate(tmp_path / "b.html", beside=second, titles=["slow", "fast"]))
+    assert [s["title"] for s in data["scenes"]] == ["slow", "fast"]
+    with pytest.raises(InputError, match="titles must name each of the 2 runs; got 1"):
+        first.animate(beside=second, titles=["slow"])
 
 
 def test_in_a_notebook() -> None:

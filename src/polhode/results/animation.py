@@ -29,22 +29,25 @@ def animate(
     max_frames: int = 5001,
     title: str = "",
     seconds: float | None = None,
-    fps: int = 25,
+    fps: int | None = None,
 ) -> Path:
     """Write one motion, or several beside each other, to `path` and return the path.
 
     `.html` is a page that plays in any browser: of longer runs `max_frames` samples are kept, evenly by number, and the
     page says so. It says so too where a body turns so far between two frames that its spin would be misread. `.gif` and
-    `.mp4` (which needs ffmpeg) are films, of `seconds` at `fps` frames each; `.glb` is glTF 2.0, for Blender and other
-    tools, of one motion.
+    `.mp4` (which needs ffmpeg) are films, of `seconds` at `fps` frames each, 25 unless said; `.glb` is glTF 2.0, of one
+    motion, for Blender and other tools.
     """
     several = [scenes] if isinstance(scenes, Scene) else list(scenes)
     _check_scenes(several)
     path = _check_path(Path(path))
     frames = whole("max_frames", max_frames, 2)
     if path.suffix in FILMS:
-        length, rate = None if seconds is None else positive("seconds", seconds), whole("fps", fps, 1)
+        length = None if seconds is None else positive("seconds", seconds)
+        rate = 25 if fps is None else whole("fps", fps, 1)
         return _whole(path, lambda part: film(several, part, seconds=length, fps=rate))
+    if seconds is not None or fps is not None:
+        raise InputError(f"seconds and fps are those of a film, {' or '.join(FILMS)}; got {path.name!r}")
     if path.suffix == MODEL:
         if len(several) > 1:
             raise InputError(f"a {MODEL} holds one motion; write one for each of the {len(several)}")

@@ -17,6 +17,7 @@ from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import attributes_of, coordinates_of
 from polhode.results.plots import Plots
 from polhode.results.rerun import about_rerunning
+from polhode.results.scenes import animation_of
 from polhode.results.store import save
 from polhode.simulation import Status
 
@@ -143,6 +144,12 @@ class Family:
     def to_dataframe(self) -> Any:
         """pandas: one row for each sample of each member."""
         return dataframe_of(self.dataset)
+
+    def animate(self, path: str | Path | None = None, *, title: str = "", **how: Any) -> Any:
+        """Its members beside each other, at most twelve; else as of a run."""
+        values = {name: np.broadcast_to(c.values, self.members).ravel() for name, c in self.coordinates.items()}
+        titles = [", ".join(f"{name} = {own[i]:g}" for name, own in values.items()) for i in range(self.runs.size)]
+        return animation_of(list(self.runs.flat), path, title, titles=titles, **how)
 
     def save(self, path: str | Path) -> Path:
         """To `.zarr` or `.nc`, by the ending of the name."""

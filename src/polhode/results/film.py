@@ -12,6 +12,7 @@ from polhode.model.checks import InputError
 from polhode.results.frames import Stage
 from polhode.results.scene import Scene
 from polhode.results.style import house_style, plain
+from polhode.simulation.progress import Progress
 
 FILMS = (".gif", ".mp4")
 _SHORT, _LONG, _USUAL = 2.0, 20.0, 10.0  # s: between these a film lasts as long as the motion
@@ -44,8 +45,9 @@ def film(scenes: Sequence[Scene], path: Path, *, seconds: float | None, fps: int
     with house_style() as Figure, rc_context({"figure.constrained_layout.use": False}):
         figure = Figure(figsize=(_INCHES * columns, _INCHES * rows), dpi=_DPI)
         writer = PillowWriter(fps) if path.suffix == ".gif" else FFMpegWriter(fps, extra_args=["-pix_fmt", "yuv420p"])
-        with writer.saving(figure, str(path), _DPI):
-            for t in times:
+        with writer.saving(figure, str(path), _DPI), Progress(len(times), "drawing", None, "frames") as bar:
+            for number, t in enumerate(times):
+                bar.advance(number)
                 figure.clear()
                 for k, (stage, scene) in enumerate(zip(stages, scenes, strict=True)):
                     box = (k % columns / columns, 1 - (k // columns + 1) / rows, 1 / columns, 1 / rows)

@@ -42,17 +42,20 @@ def glb_of(scene: Scene, max_frames: int) -> bytes:
         bodies.append(made.moving(actor.name, mesh, clock, pose))
     tops = list(bodies)
     for mark in scene.joints:
-        node = {"name": mark.name, "mesh": made.mesh(mark.name, mark.shapes, STEEL)}
+        there = {} if mark.until is None else {"scale": np.tile(_until(scene, kept, mark.until)[:, None], 3)}
+        node = made.moving(mark.name, made.mesh(mark.name, mark.shapes, STEEL), clock, there)
         if mark.on is None:
-            tops.append(made.node(node | {"translation": (-origin).tolist()}))
+            made.nodes[node]["translation"] = (-origin).tolist()
+            tops.append(node)
         else:
-            made.nodes[bodies[mark.on]].setdefault("children", []).append(made.node(node))
+            made.nodes[bodies[mark.on]].setdefault("children", []).append(node)
     for link in scene.links:
         stretch = np.stack([0 * kept + 1.0, 0 * kept + 1.0, link.stretch[kept]], axis=1)
+        stretch *= _until(scene, kept, link.until)[:, None]
         pose = {
             "translation": link.a[kept] - origin,
             "rotation": _xyzw(link.quaternions[kept]),
-            "scale": np.maximum(stretch, 1e-6),
+            "scale": stretch,
         }
         tops.append(made.moving(link.name, made.mesh(link.name, link.shapes, STEEL), clock, pose))
     for trail in scene.paths:
@@ -65,6 +68,11 @@ def glb_of(scene: Scene, max_frames: int) -> bytes:
     turn = _turn_up(upwards(scene.up))
     root = {"name": scene.title, "children": tops, "rotation": _turned(turn), "translation": (turn @ origin).tolist()}
     return made.written(made.node(root))
+
+
+def _until(scene: Scene, kept: np.ndarray, time: float | None) -> np.ndarray:
+    """How large what is released at a time is at each sample: 1, then 0."""
+    return np.ones(len(kept)) if time is None else (scene.times[kept] < time).astype(float)
 
 
 class _File:

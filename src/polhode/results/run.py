@@ -210,13 +210,12 @@ class Run(Sendable, Course):
         """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
         return save(self.dataset, path)
 
-    def animate(
-        self, path: str | Path | None = None, *, beside: Any = (), title: str = "", max_frames: int = 5001, **film: Any
-    ) -> Any:
+    def animate(self, path: str | Path | None = None, *, beside: Any = (), title: str = "", **how: Any) -> Any:
         """A 3D animation: `.html`, a page that needs no network; `.gif` or `.mp4`, a film (`seconds=`, `fps=`); `.glb`,
-        for other tools. Without a path, for the last line of a notebook's cell. Runs `beside` this one are shown beside
-        it, with the same time and camera. Of more samples than `max_frames`, that many are shown, evenly thinned."""
-        return animation_of((self, *([beside] if isinstance(beside, Run) else beside)), path, title, max_frames, **film)
+        for other tools. Without a path, for the last line of a notebook's cell (`height=`). Runs `beside` this one are
+        shown beside it, with the same time and camera, and called by their `titles=`. Of more samples than
+        `max_frames=`, 5001 unless said, that many are shown, evenly thinned."""
+        return animation_of((self, *([beside] if isinstance(beside, Run) else beside)), path, title, **how)
 
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""

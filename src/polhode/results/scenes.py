@@ -17,13 +17,15 @@ from polhode.results.scene import Actor, Scene, Surface, Trail
 _NEAR = 1e-9  # m, rad: surfaces nearer than this are one
 
 
-def animation_of(runs: Sequence[Any], path: Any, title: str, max_frames: int, **film: Any) -> Any:
-    """Of one run, or of several beside each other: written to a path, or to be shown in a notebook."""
-    scenes = [scene_of(run, title if len(runs) == 1 else "") for run in runs]
+def animation_of(runs: Sequence[Any], path: Any, title: str, *, titles: Sequence[str] = (), **how: Any) -> Any:
+    """Of one run, or of several beside each other, which `titles` name: written to a path, or shown in a notebook."""
+    if titles and len(titles) != len(runs):
+        raise InputError(f"titles must name each of the {len(runs)} runs; got {len(titles)}")
+    scenes = [
+        scene_of(run, name) for run, name in zip(runs, titles or [title * (len(runs) == 1)] * len(runs), strict=True)
+    ]
     title = title or " and ".join(dict.fromkeys(run.method.name for run in runs))
-    if path is None:
-        return shown(scenes, title=title, max_frames=max_frames, **film)
-    return animate(scenes, path, title=title, max_frames=max_frames, **film)
+    return shown(scenes, title=title, **how) if path is None else animate(scenes, path, title=title, **how)
 
 
 def scene_of(run: Any, title: str) -> Scene:
