@@ -26,6 +26,12 @@ def mesh_of(shapes: Sequence[Shape], colour: Any) -> np.ndarray:
     return np.concatenate([_mesh(shape, np.asarray(colour, dtype=float)) for shape in shapes])
 
 
+def tube_mesh(radius: float, axis: Any, middle: Any, half: float, colour: Any) -> np.ndarray:
+    """The wall of a cylinder, without ends, seen from within."""
+    strip = [[[radius, -half, -1, 0], [radius, half, -1, 0]]]
+    return _revolve(strip, axis, middle, 64, np.asarray(colour, dtype=float), None)
+
+
 def rgb(text: str) -> np.ndarray:
     """#rrggbb as three numbers from 0 to 1."""
     return np.array([int(text[i : i + 2], 16) for i in (1, 3, 5)]) / 255

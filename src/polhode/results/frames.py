@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra import Quaternion
-from polhode.drawing.meshes import STEEL, mesh_of, rgb
-from polhode.drawing.shapes import Plane
-from polhode.results.page import colours_of_bodies, facing
+from polhode.drawing.meshes import STEEL, frame, mesh_of, rgb
+from polhode.drawing.shapes import Plane, Tube
+from polhode.results.page import colours_of_bodies, facing, span
 from polhode.results.scene import Scene, upwards
 
 _ANGLE, _YAW, _PITCH = 0.6, -0.9, 0.35  # rad, as the page begins
@@ -32,23 +32,31 @@ class Stage:
         self.joints = [mesh_of(mark.shapes, STEEL) for mark in scene.joints]
         self.links = [mesh_of(link.shapes, STEEL) for link in scene.links]
         self.paths = [rgb(next(colours)) for _ in scene.paths]
-        reaches = [np.linalg.norm(mesh[:, :3], axis=1).max() for mesh in self.bodies]
-        spans = [(a.positions, r) for a, r in zip(scene.bodies, reaches, strict=True)]
-        low, high = (f([f(x, axis=0) + s * r for x, r in spans], axis=0) for f, s in ((np.min, -1), (np.max, 1)))
-        first = [f([x[0] + s * r for x, r in spans], axis=0) for f, s in ((np.min, -1), (np.max, 1))]
-        start, way = np.max(first[1] - first[0]) / 2, np.max(high - low) / 2
-        self.goes_far = bool(way > 5 * start)
-        for link in scene.links:
-            low, high = np.min([low, *link.a, *link.b], axis=0), np.max([high, *link.a, *link.b], axis=0)
-        whole = np.max(high - low) / 2
-        self.middle = (first[0] + first[1]) / 2 - spans[0][0][0] if self.goes_far else (low + high) / 2
-        self.distance = (1.6 * start if self.goes_far else 1.25 * whole) / np.sin(_ANGLE / 2)
-        for meshes in (self.bodies, self.joints, self.links):
-            meshes[:] = [_split(mesh, 0.05 * self.distance) for mesh in meshes]
-        everywhere = np.concatenate([x for x, _ in spans])
+        everywhere = np.concatenate([actor.positions for actor in scene.bodies])
+        self.walls = [_wall(tube, *span(tube, everywhere)) for tube in scene.surfaces if isinstance(tube, Tube)]
         self.planes = [
             (np.asarray(p.point), facing(p, everywhere, scene.up)) for p in scene.surfaces if isinstance(p, Plane)
         ]
+        self._stand_back()
+        for meshes in (self.bodies, self.joints, self.links):
+            meshes[:] = [_split(mesh, 0.05 * self.distance) for mesh in meshes]
+
+    def _stand_back(self) -> None:
+        """Where the camera looks, and from how far, as the page begins."""
+        reaches = [float(np.linalg.norm(mesh[:, :3], axis=1).max()) for mesh in self.bodies]
+        spans = [(actor.positions, r) for actor, r in zip(self.scene.bodies, reaches, strict=True)]
+        first = np.concatenate([x[:1] + s * r for x, r in spans for s in (-1, 1)])
+        bodies = np.concatenate([x + s * r for x, r in spans for s in (-1, 1)])
+        more = [x for link in self.scene.links for x in (link.a, link.b)] + [wall.reshape(-1, 3) for wall in self.walls]
+        start, way, whole = (
+            float(np.ptp(x, axis=0).max()) / 2 for x in (first, bodies, np.concatenate([bodies, *more]))
+        )
+        self.goes_far = way > 5 * start
+        if self.goes_far:
+            self.middle, away = _middle(first) - spans[0][0][0], 1.6 * start
+        else:
+            self.middle, away = _middle(np.concatenate([bodies, *more])), 1.25 * whole
+        self.distance = away / np.sin(_ANGLE / 2)
 
     def draw(self, ax: Any, t: float) -> None:
         from matplotlib.collections import LineCollection, PolyCollection
@@ -72,6 +80,8 @@ class Stage:
         areas = np.linalg.norm(normals, axis=1)
         solid, normals = solid[areas > 0], normals[areas > 0] / areas[areas > 0, None]
         outward = np.where(np.sum(normals * solid[:, 0, 3:6], axis=1, keepdims=True) < 0, -normals, normals)
+        for lines in self.walls:
+            ax.add_collection(LineCollection(seen(lines)[0], colors=_LATTICE, linewidths=0.6, zorder=0))
         for point, normal in self.planes:
             cell = _round_down(self.distance / 8)
             ax.add_collection(
@@ -140,6 +150,21 @@ class Stage:
         one = (u + k)[:, None, None] * e1 + (v + ends)[None, :, None] * e2
         other = (u + ends)[None, :, None] * e1 + (v + k)[:, None, None] * e2
         return point + np.concatenate([one, other])
+
+
+def _middle(points: np.ndarray) -> np.ndarray:
+    return (points.min(axis=0) + points.max(axis=0)) / 2
+
+
+def _wall(tube: Tube, middle: np.ndarray, half: float) -> np.ndarray:
+    """Pieces of the rings and of the lines along a tube, (pieces, 2, 3)."""
+    e1, e2, e3 = frame(tube.axis)
+    angle = 2 * np.pi * np.arange(49) / 48
+    ring = tube.radius * (np.cos(angle)[:, None] * e1 + np.sin(angle)[:, None] * e2)
+    heights = half * np.linspace(-1, 1, 9)[:, None] * e3
+    rings = (heights[:, None] + ring)[:, [(i, i + 1) for i in range(48)]].reshape(-1, 2, 3)
+    along = np.stack([ring[:-1:2] - half * e3, ring[:-1:2] + half * e3], axis=1)
+    return middle + np.concatenate([rings, along])
 
 
 def _split(mesh: np.ndarray, longest: float) -> np.ndarray:

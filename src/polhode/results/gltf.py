@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from polhode import __version__
-from polhode.drawing.meshes import STEEL, mesh_of, rgb
+from polhode.drawing.meshes import STEEL, mesh_of, rgb, tube_mesh
 from polhode.drawing.shapes import Plane, Shape
-from polhode.results.page import colours_of_bodies
+from polhode.results.page import colours_of_bodies, span
 from polhode.results.scene import Scene, upwards
 
 _FLOAT, _VERTICES, _LINES = 5126, 34962, 3
@@ -65,6 +65,10 @@ def glb_of(scene: Scene, max_frames: int) -> bytes:
     for surface in scene.surfaces:
         if isinstance(surface, Plane):
             tops.append(made.plane(surface, everywhere, origin))
+        else:
+            middle, half = span(surface, everywhere)
+            wall = tube_mesh(surface.radius, surface.axis, middle - origin, half, (0.85, 0.85, 0.85))
+            tops.append(made.node({"name": "wall", "mesh": made.triangles("wall", wall, 1)}))
     turn = _turn_up(upwards(scene.up))
     root = {"name": scene.title, "children": tops, "rotation": _turned(turn), "translation": (turn @ origin).tolist()}
     return made.written(made.node(root))

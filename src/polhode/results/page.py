@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.drawing.shapes import Plane, Shape
+from polhode.drawing.shapes import Plane, Shape, Tube
 from polhode.results.scene import Scene, Surface, largest_turns, upwards
 from polhode.results.style import COLOURS
 
@@ -125,11 +125,15 @@ def _surface(surface: Surface, everywhere: np.ndarray, origin: np.ndarray, up: s
     if isinstance(surface, Plane):
         normal = facing(surface, everywhere, up)
         return {"kind": "Plane", "point": (point - origin).tolist(), "normal": normal.tolist()}
-    along = (everywhere - point) @ surface.axis
-    ends = along.min() - surface.radius, along.max() + surface.radius
-    foot = point + sum(ends) / 2 * np.array(surface.axis) - origin
-    half = (ends[1] - ends[0]) / 2
-    return {**_shape(surface), "point": foot.tolist(), "half": half}
+    foot, half = span(surface, everywhere)
+    return {**_shape(surface), "point": (foot - origin).tolist(), "half": half}
+
+
+def span(tube: Tube, everywhere: np.ndarray) -> tuple[np.ndarray, float]:
+    """Its middle, and how far it reaches either way: as far as the bodies go, and its radius more."""
+    along = (everywhere - np.array(tube.point)) @ tube.axis
+    ends = along.min() - tube.radius, along.max() + tube.radius
+    return np.array(tube.point) + sum(ends) / 2 * np.array(tube.axis), float(ends[1] - ends[0]) / 2
 
 
 def facing(plane: Plane, everywhere: np.ndarray, up: str) -> np.ndarray:
