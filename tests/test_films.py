@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import BROWSER, Page
+from matplotlib import rc_context
 from PIL import Image
 from scipy.spatial.transform import Rotation
 from test_animation import NODE, SHAPES, data_of, javascript, spinning, unpack
@@ -287,6 +288,12 @@ def test_a_film_as_mp4(tmp_path: Path) -> None:
     asked = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=width,nb_read_frames", "-of", "json"]
     (stream,) = json.loads(subprocess.run([*asked, path], capture_output=True, check=True).stdout)["streams"]
     assert (stream["width"], stream["nb_read_frames"]) == (480, "4")
+
+
+def test_an_ffmpeg_that_fails_is_said(tmp_path: Path) -> None:
+    with rc_context({"animation.ffmpeg_path": "false"}), pytest.raises(OSError, match="ffmpeg did not write mp4"):
+        animate(spinning(3, 3.0), tmp_path / "a.mp4", seconds=0.2, fps=10)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_ffmpeg_it_is_said_before_a_run(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None:

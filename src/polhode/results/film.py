@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,23 +43,32 @@ def film(scenes: Sequence[Scene], path: Path, *, seconds: float | None, fps: int
     times = np.linspace(start, end, max(2, round(fps * (lasts if seconds is None else seconds))))
     stages = [Stage(scene) for scene in scenes]
     columns = min(len(scenes), 3)
-    rows = -(-len(scenes) // columns)
-    with house_style() as Figure, rc_context({"figure.constrained_layout.use": False}):
-        figure = Figure(figsize=(_INCHES * columns, _INCHES * rows), dpi=_DPI)
-        writer = PillowWriter(fps) if path.suffix == ".gif" else FFMpegWriter(fps, extra_args=["-pix_fmt", "yuv420p"])
+    shape = columns, -(-len(scenes) // columns)
+    writer = PillowWriter(fps) if path.suffix == ".gif" else FFMpegWriter(fps, extra_args=["-pix_fmt", "yuv420p"])
+    with house_style() as Figure, rc_context({"figure.constrained_layout.use": False}), _told(path):
+        figure = Figure(figsize=(_INCHES * shape[0], _INCHES * shape[1]), dpi=_DPI)
         with writer.saving(figure, str(path), _DPI), Progress(len(times), "drawing", None, "frames") as bar:
             for number, t in enumerate(times):
                 bar.advance(number)
-                figure.clear()
-                for k, (stage, scene) in enumerate(zip(stages, scenes, strict=True)):
-                    box = (k % columns / columns, 1 - (k // columns + 1) / rows, 1 / columns, 1 / rows)
-                    ax = figure.add_axes(box)
-                    stage.draw(ax, t)
-                    for x, words in _words(scene, t):
-                        ax.text(x, 0.97, words, transform=ax.transAxes, ha="left" if x < 0.5 else "right", va="top")
+                _draw(figure, stages, shape, float(t))
                 writer.grab_frame()
 
 
-def _words(scene: Scene, t: float) -> Iterator[tuple[float, Any]]:
-    yield 0.03, plain(scene.title, 44)
-    yield 0.97, f"{t:.2f} s"
+def _draw(figure: Any, stages: Sequence[Stage], shape: tuple[int, int], t: float) -> None:
+    """A frame: every motion in its place."""
+    columns, rows = shape
+    figure.clear()
+    for k, stage in enumerate(stages):
+        ax = figure.add_axes((k % columns / columns, 1 - (k // columns + 1) / rows, 1 / columns, 1 / rows))
+        stage.draw(ax, t)
+        ax.text(0.03, 0.97, plain(stage.scene.title, 44), transform=ax.transAxes, va="top")
+        ax.text(0.97, 0.97, f"{t:.2f} s", transform=ax.transAxes, va="top", ha="right")
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """That ffmpeg failed is an OSError, as when a file cannot be written."""
+    try:
+        yield
+    except (subprocess.CalledProcessError, BrokenPipeError) as error:
+        raise OSError(f"ffmpeg did not write {path.suffix[1:]}: {getattr(error, 'stderr', None) or error}") from error
