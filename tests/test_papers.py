@@ -56,6 +56,9 @@ def check_report(folder: Path, results: dict[Paper, Result]) -> None:
             command = f"polhode papers {paper.id} --item {item.id}"
             assert (f"<code>{command}</code>" in own) == (not item.sketch)
             assert not item.sketch or escape(item.sketch) in own
+            moving = folder / paper.id / f"{item.id}.html"
+            assert moving.is_file() == bool(item.problem)
+            assert not item.problem or "polhode animation" in moving.read_text(encoding="utf-8")
         assert own.count("<figure") == len(result.figures)
         for figure in result.figures:
             svg, data = (folder / paper.id / f"{figure.id}{ending}" for ending in (".svg", ".csv"))

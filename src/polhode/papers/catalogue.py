@@ -27,7 +27,7 @@ SOLFEC_TOP = numbered("fig", {
     2: "Hamiltonian of RIG_POS for three steps",
     3: "Hamiltonian of RIG_NEG for three steps",
     4: "Hamiltonian of RIG_IMP for three steps",
-}, {1: _SKETCH})  # fmt: skip
+}, {1: (_SKETCH, "heavy-top")})  # fmt: skip
 
 VILMART = (
     *numbered("table", {
@@ -37,7 +37,7 @@ VILMART = (
     *numbered("fig", {
         1: "A book, and the paths of its axes in space",
         2: "Jacobi's solution by elliptic functions, of 1850",
-    }, {2: "it is a facsimile of a printed page; polhode runs the solution itself, as the method exact"}),
+    }, {2: ("it is a facsimile of a printed page; polhode runs the solution itself, as the method exact", "")}),
     *numbered("example", {1: "Heavy top: the flow of V in the Nyström splitting"}),
 )  # fmt: skip
 
@@ -77,7 +77,7 @@ THREE_FIELD = (
         10: "Bicycle, below its stable speeds",
         11: "Bicycle, at a stable speed",
         12: "Bicycle, above its stable speeds",
-    }, dict.fromkeys((1, 3, 9), _SKETCH)),
+    }, {1: (_SKETCH, "rolling-sphere"), 3: (_SKETCH, "rolling-disk"), 9: (_SKETCH, "bicycle")}),
     *sections({
         "5.1": ("Sphere rolling inside a cylinder", ("fig2",)),
         "5.2": ("The falling rolling disk on a horizontal plane", ("fig4", "fig5", "fig6", "fig7", "fig8")),

@@ -14,19 +14,23 @@ _SECTION = re.compile(r"^(\d\.\d)\b")
 @dataclass(frozen=True)
 class Item:
     """One of them: `fig1`, `table2`, `example1`, or the number of a section that is an example. `sketch` says why there
-    is nothing to recompute; `shown` names the figures and tables that an example is shown by."""
+    is nothing to recompute, and `problem` what it is a sketch of, which the report shows moving; `shown` names the
+    figures and tables that an example is shown by."""
 
     id: str
     label: str
     what: str
     sketch: str = ""
+    problem: str = ""
     shown: tuple[str, ...] = ()
 
 
-def numbered(kind: str, what: Mapping[int, str], sketches: Mapping[int, str] | None = None) -> tuple[Item, ...]:
-    """Of a kind ("fig", "table", "example"), by number."""
-    sketches = sketches or {}
-    return tuple(Item(f"{kind}{n}", f"{_KINDS[kind]} {n}", text, sketches.get(n, "")) for n, text in what.items())
+def numbered(
+    kind: str, what: Mapping[int, str], sketches: Mapping[int, tuple[str, str]] | None = None
+) -> tuple[Item, ...]:
+    """Of a kind ("fig", "table", "example"), by number; of sketches, why and of what."""
+    why = sketches or {}
+    return tuple(Item(f"{kind}{n}", f"{_KINDS[kind]} {n}", text, *why.get(n, ())) for n, text in what.items())
 
 
 def sections(what: Mapping[str, tuple[str, tuple[str, ...]]]) -> tuple[Item, ...]:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
+from polhode.api import simulate
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.figure_data import data_of, thinned
 from polhode.papers.items import Item, items_in
+from polhode.problems import problem_of
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -24,6 +26,7 @@ _PAGE = """<!doctype html>
 {body}
 </body></html>
 """
+_SECONDS, _SAMPLES = 10.0, 500  # at most, of a system that is shown moving
 _HEADINGS = ("where", "statement", "printed", "computed", "verdict")
 
 
@@ -108,7 +111,7 @@ def _paper(paper: Paper, result: Result, folder: Path) -> str:
         figures = [f for f in result.figures if item.id in items_in(f.title)]
         parts.append(_section(paper, item.id, f"{item.label}. {item.what}", checks, figures, folder))
         if item.sketch:
-            parts.append(f'<p class="faint">Not recomputed: {escape(item.sketch)}.</p>')
+            parts.append(f'<p class="faint">Not recomputed: {escape(item.sketch)}.</p>{_moving(paper, item, folder)}')
         else:
             shown = [f'<a href="#{i}">{_label(paper, i)}</a>' for i in item.shown if i in known]
             parts.append(
@@ -119,6 +122,21 @@ def _paper(paper: Paper, result: Result, folder: Path) -> str:
     if checks or figures:
         parts.append(_section(paper, "further", "Further statements, and beyond the paper", checks, figures, folder))
     return "\n".join(parts)
+
+
+def _moving(paper: Paper, item: Item, folder: Path) -> str:
+    """The system of a sketch, as it moves."""
+    if not item.problem:
+        return ""
+    known = problem_of(item.problem)
+    steps = round(min(known.until, _SECONDS) / known.step)
+    run = simulate(known.problem(), steps=steps, every=max(1, steps // _SAMPLES), progress=False)
+    name = f"{paper.id}/{item.id}.html"
+    run.animate(folder / name, title=known.title)
+    return (
+        f'<iframe src="{name}" title="{escape(known.title)}" loading="lazy"></iframe>'
+        f"<p>Instead of it, <code>polhode run {item.problem} --plot motion.html</code></p>"
+    )
 
 
 def _label(paper: Paper, name: str) -> str:
