@@ -216,8 +216,9 @@ def test_a_saved_run_goes_on_from_its_end(method: str, ending: str, polhode: Any
     assert code == 0, err
     half, whole, on = (ph.load(f"{name}.{ending}") for name in ("half", "whole", "on"))
     assert half.sizes["t"] == 10
-    for name in ("t", "attitude", "momentum", "energy"):
+    for name in ("t", "attitude", "momentum", *(("energy",) if ending != "zarr" else ())):
         assert on[name].values.tobytes() == whole[name].values.tobytes()
+    np.testing.assert_allclose(on.energy, whole.energy, rtol=1e-14)  # of one written as it went by another program
     for name in ("stands", "recipe", "steps"):
         assert on.attrs[name] == whole.attrs[name]
     Path("body.toml").unlink()

@@ -267,6 +267,6 @@ def test_what_no_module_is_called_is_a_sentence(path: str) -> None:
 def test_other_steps_take_as_long(polhode: Any) -> None:
     assert polhode("run", "heavy-top", "--step", "0.01", "--until", "0.5", "--out", "top.nc")[0] == 0
     for how in (("--step", "0.005"), ("--step", "0.02")):
-        code, _, err = polhode("run", "top.nc", *how, "--out", "again.nc")
+        code, _, err = polhode("run", "top.nc", *how, "--out", "again.nc", "--force")
         assert code == 0, err
         assert ph.load("again.nc").t.values[-1] == pytest.approx(0.5)

@@ -37,6 +37,8 @@ _HOME = {
     "Problem": "model.problem",
     "problem": "problems",
     "simulate": "api",
+    "resume": "resuming",
+    "sweep": "sweeps",
     "batch": "given",
     "Event": "simulation.events",
     "flow": "simulation.flow",

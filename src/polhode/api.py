@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import jax
 import numpy as np
 
-from polhode._notices import warn
 from polhode._signals import Signals, watched
 from polhode.asked import last_of, length_within, moment_of, plan_of
 from polhode.given import problem_from
@@ -22,12 +23,12 @@ from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
 from polhode.prepared import problem_like
-from polhode.results.ended import interrupted_by, who_was_lost, why_failed
+from polhode.results.ended import ended_well
 from polhode.results.rerun import going_on, without_events
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation
 from polhode.running import first_leg, moved, next_leg, recipe_for
-from polhode.simulation import Interrupted, Plan, Progress, Status, StepError
+from polhode.simulation import Plan, Progress, Status
 from polhode.simulation.events import Event
 from polhode.step_choice import step_within
 
@@ -50,6 +51,10 @@ def simulate(
     on_sample: Callable[[Run], Any] | None = None,
     progress: bool | None = None,
     method_path: str | None = None,
+    out: str | Path | None = None,
+    force: bool = False,
+    stop_if: str | None = None,
+    sentinels: bool = True,
 ) -> Run:
     """Integrate the rotation of a body under a load from a start, the motion of a system, or a problem; or go on with
     a run.
@@ -79,6 +84,11 @@ def simulate(
               where it returns True
     progress  show a bar when it takes long: True, False, or None for "on a terminal"
     method_path  `module:name` where a method that is no class with options can be had again, for saved files
+    out       a folder `.zarr` to write to while the run goes on: samples are not kept in memory, and whatever ends the
+              process, `ph.resume(out)` goes on with the same bits. One that is there is replaced only with `force`
+    stop_if   a condition that ends the run at the first sample for which it holds, "energy.drift > 1e-6"
+    sentinels whether what the method promises is looked for at every sample; a promise that is broken by more than
+              round-off ends the run with a StepError
 
     A system that starts a little off its constraints is moved onto them, with a warning; one that starts far off
     is refused, and `multibody.consistent_start` is the way to ask for it.
@@ -103,7 +113,9 @@ def simulate(
     if isinstance(what, Problems) or (_is_list(step) and not isinstance(what, Run)):
         how: dict[str, Any] = {"method": method, "until": until, "steps": steps, "t0": t0, "every": every}
         how |= {"every_seconds": every_seconds, "times": times, "events": events, "on_sample": on_sample}
-        how |= {"method_path": method_path, "tolerance": tolerance}
+        how |= {"method_path": method_path, "tolerance": tolerance, "stop_if": stop_if, "sentinels": sentinels}
+        if out is not None:
+            raise InputError("out is of one run; a batch of problems is saved when it has ended, family.save(path)")
         several = _several(what, load, start, step, how)
         return cast(Run, family_of(simulate, several, how, progress))  # it has what a Run has, of all of them
     saving = {"every": every, "every_seconds": every_seconds, "times": times}
@@ -111,8 +123,12 @@ def simulate(
         raise InputError(
             f"give one of every, every_seconds and times; got {', '.join(n for n in saving if saving[n] is not None)}"
         )
+    asked = (stop_if, sentinels)
     with watched() as signals:
         if isinstance(what, Run):
+            if out is not None:
+                raise InputError("a run goes on in memory; one that is written goes on with polhode.resume(path)")
+            what = what.in_memory()
             if not (load is None and start is None and t0 is None):
                 raise InputError("a run brings its system, start and t0; give simulate(run, until=...)")
             chosen = None if method is None else method_of(method, what.kind)
@@ -134,7 +150,7 @@ def simulate(
                     f"the run stands at t = {stands:g} already; go on to a later time, at least to its next step, "
                     f"t = {what.t0 + (leg.begin.done + 1) * what.step:g}"
                 )
-            run = _go_on(what, leg, plan, progress, signals, on_sample, events)
+            run = _go_on(what, leg, plan, progress, signals, on_sample, events, asked)
         else:
             problem, mark = problem_like(what, load, start)
             problem = problem if t0 is None else replace(problem, t0=moment_of("t0", t0))
@@ -145,6 +161,8 @@ def simulate(
             chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
             estimate = None
             if tolerance is not None:
+                if out is not None:
+                    raise InputError("with a tolerance a run is saved when it has ended, run.save(path); give no out")
                 _check_actions(problem.events if events is None else events)
                 length = length_within(tolerance, given, steps, until, problem.t0, saving)
                 step, estimate = step_within(problem, chosen, tolerance, length, signals, progress)
@@ -153,20 +171,19 @@ def simulate(
                     "step is missing: give the length of a step (s), simulate(..., step=0.01), or a tolerance"
                 )
             plan = plan_of(step, until, steps, problem.t0, saving)
-            run = _begin(problem, mark, chosen, plan, progress, method_path, signals, on_sample, events)
+            beside = (progress, method_path, signals, on_sample, events)
+            if out is not None:
+                run = _module("writing").new(problem, chosen, plan, Path(out), force, *asked, *beside)
+            else:
+                run = _begin(problem, mark, chosen, plan, *beside, asked)
             if estimate is not None and run.trajectory.status is Status.OK:
                 run = replace(run, estimate=estimate)
-    status = run.trajectory.status
-    failed = why_failed(run) if status in (Status.NOT_CONVERGED, Status.NOT_FINITE) else None
-    if signals.came is not None:
-        raise Interrupted(interrupted_by(run, signals.came, failed), run, signals.came)
-    if failed:
-        raise StepError(failed, run)
-    if run.lost:
-        warn(who_was_lost(run))
-    if (wrong := run.energy_gone_wrong()) is not None:
-        warn(wrong)
-    return run
+    return ended_well(run, signals)
+
+
+def _module(name: str) -> Any:
+    """One that takes its time to import."""
+    return importlib.import_module(f"polhode.{name}")
 
 
 def _begin(
@@ -179,17 +196,20 @@ def _begin(
     signals: Signals,
     on_sample: Any,
     events: Any,
+    asked: tuple[str | None, bool],
 ) -> Run:
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
     leg = first_leg(problem, mark, chosen, plan, bar)
     recipe = partial(recipe_for, problem, chosen, plan, path, events)
-    return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events)
+    return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events, asked)
 
 
-def _go_on(run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any, events: Any) -> Run:
+def _go_on(
+    run: Run, leg: Any, plan: Plan, progress: bool | None, signals: Signals, on_sample: Any, events: Any, asked: Any
+) -> Run:
     bar = Progress(plan.total, f"{run.method.name}  h = {plan.step:g}", progress)
     recipe = without_events(going_on(run.recipe, plan), events)  # now: it would keep the run before in memory
-    return moved(leg, plan, bar, signals, recipe, on_sample, events)
+    return moved(leg, plan, bar, signals, recipe, on_sample, events, asked)
 
 
 def _check_actions(events: Any) -> None:

@@ -20,6 +20,7 @@ from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.prepared import leg_mark, legs
+from polhode.results.checks import Overseer
 from polhode.results.ended import words
 from polhode.results.parts import after_change
 from polhode.results.rerun import recipe_of, without_events
@@ -29,6 +30,7 @@ from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, i
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
 from polhode.simulation.rungs import Rungs, briefly
+from polhode.simulation.sink import Sink
 from polhode.watching import Change, watch_of
 
 _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a system cost a hundred times as much
@@ -121,8 +123,11 @@ def moved(
     recipe: Callable[[], dict[str, Any] | None] | dict[str, Any] | None,
     on_sample: Callable[[Run], Any] | None = None,
     events: Any = None,
+    asked: tuple[str | None, bool] = (None, True),
 ) -> Run:
-    """To the end of the plan."""
+    """To the end of the plan. `asked`: a condition on which to stop, and whether there are sentinels."""
+    overseer = Overseer(leg.run, *asked, on_sample) if any(asked) else None
+    on_sample = overseer or on_sample
     watch, size = watch_of(events, leg), partial(later, leg.run)
     leg = replace(leg, run=replace(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
     run = _moved(leg, plan, bar, signals, on_sample, watch, size)
@@ -131,6 +136,7 @@ def moved(
         watch = watch_of(events, leg, watch)
         run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     run = replace(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
+    run = run if overseer is None else overseer.judged(run)
     if run.halvings and not isinstance(run.method, Halving):
         warn(
             f"{run.halvings} of {plan.total} steps were not solved whole, and were taken in parts (run.halvings); such "
@@ -149,9 +155,34 @@ def _moved(
     size: Callable[[], int],
 ) -> Run:
     """The same as far as the system of the leg goes."""
-    run, axes, begun = leg.run, leg.axes, leg.begin.done > 0 or leg.begin.offset > 0
+    run, begun = leg.run, leg.begin.done > 0 or leg.begin.offset > 0
+    trajectory = integrated(leg, plan, bar, signals, on_sample, watch, size, run.trajectory.last if begun else None)
+    if leg.axes is not None:
+        _turn_in_place(leg.axes, trajectory.states)
+    if leg.now is not run.now:
+        return after_change(run, trajectory, leg.now)
+    if begun:
+        trajectory = run.trajectory.then(trajectory)
+    return replace(run, trajectory=trajectory)
+
+
+def integrated(
+    leg: Leg,
+    plan: Plan,
+    bar: Progress,
+    signals: Signals,
+    on_sample: Callable[[Run], Any] | None,
+    watch: Watch | None,
+    size: Callable[[], int],
+    last: tuple[int, float] | None,
+    sink: Sink | None = None,
+) -> Trajectory:
+    """From where the leg begins, in the axes in which steps are taken."""
+    run, axes = leg.run, leg.axes
 
     def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
+        if isinstance(on_sample, Overseer) and not on_sample.due():
+            return None
         counts, offsets, states = new
         states = jax.tree.map(np.array, states)
         if axes is not None:
@@ -162,7 +193,7 @@ def _moved(
         changes = ((0, leg.now),) if leg.now is not run.now else ()
         return on_sample(replace(run, trajectory=block, changes=changes)) if on_sample else None
 
-    trajectory = integrate(
+    return integrate(
         run.method,
         leg.stepped,
         leg.begin,
@@ -176,15 +207,9 @@ def _moved(
         on_samples=None if on_sample is None else show,
         watch=watch,
         rungs=leg.ladder,
-        last=run.trajectory.last if begun else None,
+        last=last,
+        sink=sink,
     )
-    if axes is not None:
-        _turn_in_place(axes, trajectory.states)
-    if leg.now is not run.now:
-        return after_change(run, trajectory, leg.now)
-    if begun:
-        trajectory = run.trajectory.then(trajectory)
-    return replace(run, trajectory=trajectory)
 
 
 def recipe_for(

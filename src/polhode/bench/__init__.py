@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polhode.bench import bicycle, chain, directors, iftomm, precision, roundoff, stabilisation, startup, step
+from polhode.bench import bicycle, chain, directors, iftomm, precision, roundoff, stabilisation, startup, step, written
 from polhode.bench.base import Benchmark, Row
 from polhode.model.checks import unknown
 
@@ -32,6 +32,7 @@ BENCHMARKS = {
             "chain", "A step of a chain with sparse matrices, by the number of its rods", chain.measure, chain.TINY
         ),
         Benchmark("iftomm", "Mechanisms of the IFToMM library, beside Exudyn and MuJoCo", iftomm.measure, iftomm.TINY),
+        Benchmark("written", "A run written as it goes, and its sentinels", written.measure, written.TINY),
         Benchmark("roundoff", "Round-off over ten million steps", roundoff.measure, roundoff.TINY),
     )
 }

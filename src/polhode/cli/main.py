@@ -1,4 +1,4 @@
-"""`polhode run | methods | problems | papers | audit | bench | cache`."""
+"""`polhode run | resume | status | sweep | methods | problems | papers | audit | bench | cache`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,25 @@ from typing import Annotated
 
 import typer
 
-from polhode.cli.arguments import a_number, a_whole, named
+from polhode.cli.options import (
+    Every,
+    Json,
+    Methods,
+    Plot,
+    Sentinels,
+    SentinelsAsBefore,
+    Settings,
+    Source,
+    Steps,
+    StopIf,
+    Tolerance,
+    Written,
+    decimal_number,
+    named,
+)
 from polhode.cli.streams import UnwritableError, standard_streams
+from polhode.cli.sweep_options import EPILOG, sweep
+from polhode.cli.users_line import users_line
 
 app = typer.Typer(
     name="polhode",
@@ -22,8 +39,6 @@ app = typer.Typer(
     "Start with polhode run heavy-top --plot top.png, then polhode methods and polhode problems.",
 )
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
-
 
 @app.command(
     epilog="Examples:\n\n\b\npolhode run top.toml\n"
@@ -31,47 +46,23 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout 
     "polhode run heavy-top --set spin=30 --until 60 --every 100 --out run.nc"
 )
 def run(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE|PROBLEM",
-            help="An input file (.toml), a saved run, or a problem.",
-            autocompletion=named("source"),
-        ),
-    ],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A parameter of the problem; 1,2,3 for three; 0:10:200 for a batch of 200.",
-        ),
-    ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option("--method", "-m", help="A name, or module:Class; repeatable.", autocompletion=named("method")),
-    ] = None,
-    step: Annotated[
-        list[float] | None,
-        typer.Option("--step", parser=a_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
-    ] = None,
-    tolerance: Annotated[
-        float | None,
-        typer.Option("--tolerance", parser=a_number, metavar="ERROR", help="Of the end: chooses the step."),
-    ] = None,
+    source: Source,
+    settings: Settings = None,
+    method: Methods = None,
+    step: Steps = None,
+    tolerance: Tolerance = None,
     until: Annotated[
-        float | None, typer.Option("--until", parser=a_number, metavar="SECONDS", help="Time to stop at (s).")
+        float | None, typer.Option("--until", parser=decimal_number, metavar="SECONDS", help="Time to stop at (s).")
     ] = None,
-    every: Annotated[
-        int | None, typer.Option("--every", parser=a_whole, metavar="COUNT", help="Save every so many steps.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr, .nc or .csv.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; in 3D to .html, .gif, .mp4, .glb.")
-    ] = None,
+    every: Every = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr (as it goes), .nc or .csv.")] = None,
+    plot: Plot = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Import the module that a saved run names as that of its method.")
     ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what --out names, if it is there.")] = False,
+    stop_if: StopIf = None,
+    sentinels: Sentinels = True,
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""
@@ -79,8 +70,41 @@ def run(
     from polhode.cli.run import run_command
 
     with only_json(as_json):
-        how = (until, every, out, plot, as_json, trust, tolerance)
+        how = (until, every, out, plot, as_json, trust, tolerance, force, stop_if, sentinels)
         run_command(source, settings or [], method or [], step or [], *how)
+
+
+@app.command(epilog="Examples:\n\n\b\npolhode resume run.zarr\npolhode resume run.zarr --until 1e6")
+def resume(
+    path: Written,
+    until: Annotated[
+        float | None,
+        typer.Option("--until", parser=decimal_number, metavar="SECONDS", help="A later time to stop at (s)."),
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Import the module that the file names as that of its method.")
+    ] = False,
+    stop_if: StopIf = None,
+    sentinels: SentinelsAsBefore = None,
+    as_json: Json = False,
+) -> None:
+    """Go on with a run from its last commit, with the same bits; or extend one that has ended."""
+    from polhode.cli.output import only_json
+    from polhode.cli.resume import resume_command
+
+    with only_json(as_json):
+        resume_command(path, until, trust, stop_if, sentinels, as_json)
+
+
+@app.command()
+def status(path: Written, as_json: Json = False) -> None:
+    """How far a run is that is being written, or was: from another terminal too."""
+    from polhode.cli.status import status_command
+
+    status_command(path, as_json)
+
+
+app.command(epilog=EPILOG)(sweep)
 
 
 @app.command()
@@ -207,11 +231,11 @@ def _command() -> None:
     except UnwritableError:
         raise
     except Exception as error:
-        from polhode.cli.place import users_line
         from polhode.model import InputError
+        from polhode.results.store import SaveError
         from polhode.simulation import StepError
 
-        if isinstance(error, InputError | StepError):
+        if isinstance(error, InputError | StepError | SaveError):
             print(f"polhode: {error}", file=sys.stderr)
             sys.exit(2 if isinstance(error, InputError) else 1)
         place = users_line(error)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import tempfile
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from polhode.cli.errors import error_cell, error_heading, error_words
 from polhode.cli.families import show_family
 from polhode.cli.output import print_json
 from polhode.cli.records import records_of
 from polhode.cli.settings import settings_of
+from polhode.cli.shown import notices, show_runs, tell_events
 from polhode.cli.stopping import NOTHING, stopping, tell
-from polhode.cli.systems import SECONDS, dashes, drift, show_systems
-from polhode.cli.tables import say, show_table
 from polhode.inputs import Job, job_of
 from polhode.model import InputError
 from polhode.model.family import Problems
+from polhode.model.problem import Problem
 from polhode.results.animation import ENDINGS as ANIMATIONS
 from polhode.results.compare import compare
 from polhode.results.family import Family
@@ -34,7 +30,6 @@ from polhode.results.style import exactly
 from polhode.simulation import Interrupted, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
-_EVENTS = 10  # that are told
 
 
 def run_command(
@@ -49,13 +44,16 @@ def run_command(
     as_json: bool,
     trust: bool = False,
     tolerance: float | None = None,
+    force: bool = False,
+    stop_if: str | None = None,
+    sentinels: bool = True,
 ) -> None:
-    with _notices():
+    with notices():
         job = job_of(source, settings_of(settings), trust=trust)
     job = job.override(methods, steps, until, every, tolerance)
     chosen = job.chosen()
     places = [] if out is None else names_of(out, chosen)
-    _check_places(places, plot)
+    _check_places(places, plot, force)
     if isinstance(job.problem, Problems) and out is not None and out.suffix == ".csv":
         raise InputError("a batch does not fit into a .csv; save it with --out to .zarr or .nc")
     if isinstance(job.problem, Problems) and plot is not None and (plot.suffix in ANIMATIONS or len(chosen) > 1):
@@ -67,8 +65,10 @@ def run_command(
     signals.runs = runs
     for i, (method, step) in enumerate(chosen):
         try:
-            with _notices():
-                runs.append(job.run(method, step, progress=False if as_json else None))
+            with notices():
+                watch = {"stop_if": stop_if, "sentinels": sentinels}
+                out_ = {"out": places[i], "force": force} if places and _writes(job, places[i]) else {}
+                runs.append(job.run(method, step, progress=False if as_json else None, **watch, **out_))
         except InputError as error:  # a tolerance that this method does not keep, after others that did
             if not runs or job.tolerance is None:
                 raise
@@ -100,9 +100,9 @@ def run_command(
         for run in runs:
             show_family(job.name, run)
     else:
-        _show(job, runs)
+        show_runs(job.name, runs)
         for run in runs:
-            _tell_events(run)
+            tell_events(run)
         for path in (*saved, *([plot] if plot else [])):
             print(f"Written: {path}")
     for message in errors:
@@ -115,11 +115,18 @@ def run_command(
         sys.exit(1)
 
 
-def _check_places(places: list[Path], plot: Path | None) -> None:
+def _writes(job: Job, place: Path) -> bool:
+    """Whether a run is written there as it goes; else it is saved when it has ended."""
+    own = isinstance(job.problem, Problem) and job.saved is None and job.tolerance is None
+    return own and place.suffix == ".zarr"
+
+
+def _check_places(places: list[Path], plot: Path | None, force: bool) -> None:
     """Before a long run, not after it."""
-    if places:
-        for place in places:
-            check_ending(place)
+    for place in places:
+        check_ending(place)
+        if os.path.lexists(place) and not force:
+            raise InputError(f"{str(place)!r} exists; --force replaces it, and polhode resume goes on with it")
     if plot is not None:
         check_picture(plot, (*PICTURES, *ANIMATIONS))
 
@@ -152,6 +159,9 @@ def names_of(out: Path, chosen: Sequence[tuple[Any, float | None]]) -> list[Path
 
 def _save(run: Run, place: Path, saved: list[Path], errors: list[str]) -> None:
     """Where that fails, to the folder for temporary files, as the run would be lost otherwise."""
+    if getattr(run, "path", None) is not None:  # it was written as it went
+        saved.append(place)
+        return
     try:
         saved.append(run.save(place))
     except (OSError, InputError) as error:
@@ -180,65 +190,3 @@ def _drawn(job: Job, runs: list[Any], plot: Path) -> None:
         runs[0].plot(plot)
     else:
         compare(runs, job.name, plot)
-
-
-def _show(job: Job, runs: list[Any]) -> None:
-    title = f"{job.name}: t = 0 to {runs[0].t[-1]:g} s"
-    if "gap" in runs[0]:
-        show_systems(title, runs)
-        return
-    twistless = "twist_rate" in runs[0]
-    kept = ("Π1, Π2 drift", "|w∥| at most") if twistless else ("momentum drift", "vertical drift")
-    rows = []
-    for run in runs:
-        s = run.summary()
-        rows.append(
-            (
-                s["method"] + ("" if s["ok"] else " (stopped)"),
-                exactly(s["step"]),
-                f"{s['steps']:,}",
-                f"{s['energy']['start']:.10g}",
-                drift(run, "energy", s["energy"]["drift"]),
-                *_kept(run, s),
-                f"{s['iterations']:.2f}",
-                f"{s['seconds']:.3g}",
-                *error_cell(runs, run),
-            )
-        )
-    headings = ("method", "step", "steps", "energy at start", "energy drift", *kept, "iterations", "seconds")
-    show_table((*headings, *error_heading(runs)), rows, title=title)
-    of_what = "of the energy, and of Π1 and Π2 as a vector"
-    if not twistless:
-        of_what = "of the energy, of the spatial momentum as a vector and of its vertical component"
-    drifts = f"Drifts are the largest relative deviation over the saved samples: {of_what}. "
-    say(f"{drifts}{dashes(rows)}{SECONDS}{error_words(runs)}")
-
-
-def _tell_events(run: Run) -> None:
-    """The first few, and how many there were."""
-    for event in run.events[:_EVENTS]:
-        say(f"{run.method.name}: {event.name} at t = {event.t:.12g}")
-    if len(run.events) > _EVENTS:
-        say(f"{run.method.name}: {len(run.events)} events in all, the last at t = {run.events[-1].t:.12g}")
-
-
-def _kept(run: Run, s: dict[str, Any]) -> tuple[str, str]:
-    if "twist_rate" in run:
-        turning = f"{np.abs(run['twist_rate']).max():.2e}"
-        return drift(run, "nonholonomic_momentum", s["nonholonomic_momentum"]["drift"]), turning
-    vertical = run.drift("vertical_momentum")
-    whole = drift(run, "spatial_momentum", s["spatial_momentum"]["drift"])
-    return whole, drift(run, "vertical_momentum", vertical)
-
-
-@contextmanager
-def _notices() -> Iterator[None]:
-    """Warnings as sentences on stderr."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = _show_notice
-        yield
-
-
-def _show_notice(message: Any, *_: Any, **__: Any) -> None:
-    tell(message)

@@ -92,12 +92,13 @@ class Job:
                 return name
         return None
 
-    def run(self, method: Any, step: float | None, *, progress: bool | None = None) -> Run:
+    def run(self, method: Any, step: float | None, *, progress: bool | None = None, **written: Any) -> Run:
+        """`written`: out, force, stop_if, sentinels, as `simulate` takes them."""
         found = self._find(method)
         if self.saved is not None and (run := gone_on(self, found, self.saved, progress)) is not None:
             return run
         how: dict[str, Any] = {"until": self.until, "steps": self.steps, "every": self.every, "progress": progress}
-        how["tolerance"] = self.tolerance
+        how |= {"tolerance": self.tolerance, **written}
         return simulate(self.problem, method=found, step=step, method_path=self.known_as(found), **how)
 
 
@@ -107,10 +108,10 @@ def job_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: boo
     settings = settings or {}
     path = Path(source)
     if path.suffix == ".toml" or (os.path.isfile(source) and path.suffix not in (".nc", ".csv")):
-        return _from_content(read_toml(path), source, settings)
+        return job_from(read_toml(path), source, settings)
     if path.suffix in (".zarr", ".nc", ".csv"):
         recipe, method = read_recipe(path, trust=trust)
-        job = _from_content(recipe, source, settings)
+        job = job_from(recipe, source, settings)
         job = job if method is None else replace(job, methods=(method,))
         return job if settings else replace(job, saved=path)
     if source not in PROBLEMS:
@@ -118,10 +119,11 @@ def job_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: boo
             f"{shown(source)} is neither a file nor a built-in problem{nearest(source, PROBLEMS)} "
             f"Problems: {', '.join(PROBLEMS)}; files end in .toml"
         )
-    return _from_content({"problem": source}, source, settings)
+    return job_from({"problem": source}, source, settings)
 
 
-def _from_content(data: dict[str, Any], source: str, settings: Mapping[str, Any]) -> Job:
+def job_from(data: dict[str, Any], source: str, settings: Mapping[str, Any]) -> Job:
+    """From what an input file holds."""
     file = check(data, source)
     if file.problem is None:
         if settings or file.parameters:

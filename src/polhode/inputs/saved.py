@@ -14,7 +14,7 @@ from polhode.model.described import made
 from polhode.model.imported import imported
 from polhode.results.dataset import WITHOUT_CHECKSUMS
 from polhode.results.rerun import differences
-from polhode.results.store import load
+from polhode.results.store import attributes as attributes_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SavedMethod:
 
 def read_recipe(path: Path, *, trust: bool) -> tuple[dict[str, Any], SavedMethod | None]:
     """The input of the run, and its method. A notice if this machine is not the one it was made on."""
-    source, attributes = str(path), load(path).attrs
+    source, attributes = str(path), attributes_of(path)
     recipe = _parsed(source, attributes)
     run = recipe.get("run")
     data = run.pop("method", None) if isinstance(run, dict) else None

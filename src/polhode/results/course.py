@@ -25,6 +25,12 @@ class Course:
         return t if self.trajectory.offsets is None else t + self.trajectory.offsets
 
     @property
+    def end_sample(self) -> float:
+        """Time of the last of them (s)."""
+        steps, offset = self.trajectory.last or (0, 0.0)
+        return float(self.t0 + steps * self.step + offset)
+
+    @property
     def steps(self) -> int:
         """How many it took, those after the last sample too."""
         return self.trajectory.ended[0]

@@ -14,25 +14,53 @@ from polhode.results.standing import written
 FORMAT = "polhode trajectory 3"
 WITHOUT_KIND = "polhode trajectory 2"  # and the dimension of batches was called body
 WITHOUT_CHECKSUMS = "polhode trajectory 1"  # either
-FORMATS = (FORMAT, WITHOUT_KIND, WITHOUT_CHECKSUMS)
+GROWN = "polhode trajectory 4"  # written as it went, with checksums of its chunks
+FORMATS = (FORMAT, WITHOUT_KIND, WITHOUT_CHECKSUMS, GROWN)
 _LABELS = {"axis": ("x", "y", "z"), "quaternion": ("w", "x", "y", "z")}
 
 
 def dataset_of(run: Any) -> Any:
     import xarray
 
-    count = len(run.members)
-    members = ("member",) if count == 1 else tuple(f"member{i}" for i in range(count))
     variables = {
-        q.name: (("t", *members, *q.dims), run[q.name], {"units": q.unit, "long_name": q.meaning})
+        q.name: (("t", *members_of(run), *q.dims), run[q.name], {"units": q.unit, "long_name": q.meaning})
         for q in run.quantities.values()
-    } | of_members(run, members)
-    coords = coordinates_of(run, len(run.t))
+    }
+    return xarray.Dataset(variables, coordinates_of(run, len(run.t)), attributes_of(run)).merge(at_its_end(run))
+
+
+def members_of(run: Any) -> tuple[str, ...]:
+    """Names of the dimensions of a batch."""
+    count = len(run.members)
+    return ("member",) if count == 1 else tuple(f"member{i}" for i in range(count))
+
+
+def at_its_end(run: Any) -> Any:
+    """What is known when a run has ended: events, and how members fared."""
+    import xarray
+
+    variables, coords = of_members(run, members_of(run)), {}
     if run.events:
         times = np.array([event.t for event in run.events])
         variables["event_time"] = (("event",), times, {"units": "s", "long_name": "when events happened"})
         coords["event"] = ("event", np.array([event.name for event in run.events], dtype=str))
-    return xarray.Dataset(variables, coords, attributes_of(run))
+    return xarray.Dataset(variables, coords)
+
+
+def before_its_start(run: Any) -> Any:
+    """A dataset without samples."""
+    import xarray
+
+    sizes = {name: len(values) for name, values in {**run.known.labels, **_LABELS}.items()}
+    variables = {
+        q.name: (
+            ("t", *members_of(run), *q.dims),
+            np.zeros((0, *run.members, *(sizes[d] for d in q.dims))),
+            {"units": q.unit, "long_name": q.meaning},
+        )
+        for q in run.quantities.values()
+    }
+    return xarray.Dataset(variables, coordinates_of(run, 0), attributes_of(run))
 
 
 def coordinates_of(run: Any, samples: int) -> dict[str, Any]:
@@ -56,7 +84,7 @@ def attributes_of(run: Any) -> dict[str, Any]:
         "steps": run.steps,
         **run.known.describe(),
         **_changed(run),
-        "observables": list(run.observables),
+        "observables": [q.given for q in run.quantities.values() if q.given],
         "conserved": " ".join(run.conserved),
         "status": run.trajectory.status.name,
         "seconds": run.trajectory.seconds,

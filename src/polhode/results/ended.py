@@ -6,7 +6,8 @@ import math
 import signal
 from typing import Any
 
-from polhode.simulation import Status
+from polhode._notices import warn
+from polhode.simulation import Interrupted, Status, StepError
 
 _FEW = 3  # lost members that are named
 
@@ -14,6 +15,8 @@ _FEW = 3  # lost members that are named
 def why_failed(run: Any) -> str:
     """Which step, from when, and why."""
     failure, h, method = run.trajectory.failure, run.step, run.method
+    if run.trajectory.status is Status.BROKEN:
+        return str(failure["why"])
     if "what" in failure:
         return _where_not_finite(run, failure)
     where = f"{method.name} failed in step {failure['step']}, from t = {failure['t']:.6g} with step {h:g}"
@@ -70,3 +73,19 @@ def interrupted_by(run: Any, signum: int, failed: str | None) -> str:
         f"interrupted by {by} at step {run.steps}, t = {run.end_time:.6g}{how}; what was computed is the `run` of this "
         "interrupt (at a prompt or in a notebook: import sys; sys.last_value.run)"
     )
+
+
+def ended_well(run: Any, signals: Any) -> Any:
+    """The run; an error, or a warning, where it did not end as it should. Both errors carry it."""
+    failed = (
+        why_failed(run) if run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE, Status.BROKEN) else None
+    )
+    if signals.came is not None:
+        raise Interrupted(interrupted_by(run, signals.came, failed), run, signals.came)
+    if failed:
+        raise StepError(failed, run)
+    if run.lost:
+        warn(who_was_lost(run))
+    if (wrong := run.energy_gone_wrong()) is not None:
+        warn(wrong)
+    return run

@@ -14,7 +14,7 @@ from polhode.results.sizes import size_of, values_and_parts
 from polhode.simulation import LostMember, Status
 from polhode.simulation.lost import without
 
-_SPREAD = 256  # samples
+SPREAD = 256  # samples
 _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
 
 
@@ -76,7 +76,7 @@ def conserved_along(run: Any) -> tuple[str, ...]:
     if any(event.acted for event in run.events):
         return ()
     # Always as many samples, twice where there are fewer: one program serves all runs.
-    which = np.linspace(0, len(run.t) - 1, _SPREAD).round().astype(int)
+    which = np.linspace(0, len(run.t) - 1, SPREAD).round().astype(int)
     return run.now.conserved(jax.tree.map(lambda x: x[which], run.state), run.t[which])
 
 

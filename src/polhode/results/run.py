@@ -123,6 +123,19 @@ class Run(Sendable, Course):
                 return np.asarray(q.of(self.known, self.state, self.t))  # type: ignore[misc]
             return over_parts(self, lambda *part: {q.name: np.asarray(q.of(*part))})[q.name]  # type: ignore[misc]
 
+    def in_memory(self) -> Run:
+        """This one; of a run in a file, one whose samples are read."""
+        return self
+
+    def ends(self, name: str) -> tuple[Any, Any]:
+        """A quantity at the first sample and at the last."""
+        values = self[name]
+        return values[0], values[-1]
+
+    def most(self, name: str) -> float:
+        """The largest value of a quantity."""
+        return float(self[name].max())
+
     def __getattr__(self, name: str) -> Any:
         """Quantities by name, or by the name they have as an attribute."""
         if not name.startswith("_"):

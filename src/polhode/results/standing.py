@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -66,10 +67,11 @@ def standing(run: Any, dataset: Any, end: Checkpoint) -> Any:
 
 def _states(dataset: Any) -> Any:
     """Of every sample, without what a method adds of its own."""
-    names = ("attitude", "momentum") if dataset.attrs["kind"] == "rotation" else (
-        *("position", "attitude", "velocity", "omega", "force"),
-    )  # fmt: skip
-    values = [np.array(dataset[name].values, dtype=float) for name in names]
-    if dataset.attrs["kind"] == "rotation":
-        return jax.tree.map(np.asarray, State(Quaternion.of(values[0]), Vec3.of(values[1])))
-    return SystemState(*values)
+    return states_of(dataset.attrs["kind"], lambda name: np.array(dataset[name].values, dtype=float))
+
+
+def states_of(kind: str, values: Callable[[str], np.ndarray]) -> Any:
+    """From the variables of a dataset, by name."""
+    if kind == "rotation":
+        return jax.tree.map(np.asarray, State(Quaternion.of(values("attitude")), Vec3.of(values("momentum"))))
+    return SystemState(*map(values, ("position", "attitude", "velocity", "omega", "force")))

@@ -14,12 +14,12 @@ from typing import Any
 from polhode._notices import warn
 from polhode.model.checks import InputError, nearest
 from polhode.results.checksums import DamagedError, checked, with_checksums
-from polhode.results.dataset import FORMATS, WITHOUT_CHECKSUMS, as_now
+from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now
 from polhode.results.workspace import clean, put, unfinished, workspace
 
 ENDINGS = (".zarr", ".nc", ".csv")
 _FORMATS = {".zarr": "zarr", ".nc": "netcdf", ".csv": "csv"}
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TRIES = 20  # to read what is being replaced all the time
 
 
@@ -92,7 +92,7 @@ def save(dataset: Any, path: str | Path) -> Path:
             _format(path.suffix).write(with_checksums(dataset.drop_encoding()), place / target.name)
             put(place / target.name, target)
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in NO_ROOM:
             check_folder(path)  # if it is the place, that says what is wrong with it
         raise SaveError(
             f"{str(path)!r} was not written: {error.strerror or error}. Nothing is lost: the run is still in memory; "
@@ -139,6 +139,15 @@ def load(path: str | Path) -> Any:
     raise InputError(f"{str(path)!r} is being replaced all the time; try again when that has ended")
 
 
+def attributes(path: Path) -> dict[str, Any]:
+    """Of a saved trajectory; without its samples where they are many."""
+    try:
+        grown = path.suffix == ".zarr" and _format(".zarr").format_of(path) == GROWN
+    except Exception:  # `load` says what is wrong with it
+        grown = False
+    return _format(".zarr").attributes(path) if grown else load(path).attrs
+
+
 def _place(path: Path) -> tuple[Path, tuple[int, int]]:
     """Where to read `path` from, and what changes when it is replaced."""
     for look in (lambda: path, lambda: unfinished(path.absolute()), lambda: path):  # it may come back meanwhile
@@ -163,7 +172,7 @@ def _read(place: Path, path: Path) -> Any:
     kind = dataset.attrs.get("format")
     if kind not in FORMATS:
         raise InputError(f"{str(path)!r} was not written by polhode (its format is {kind!r})")
-    if kind == WITHOUT_CHECKSUMS:
+    if kind in (WITHOUT_CHECKSUMS, GROWN):  # those of the last are looked at where it is read
         return dataset
     try:
         return checked(dataset)

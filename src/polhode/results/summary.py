@@ -11,6 +11,7 @@ from polhode.algebra import Quaternion
 
 def summary(run: Any) -> dict[str, Any]:
     """Plain data."""
+    first, last = run.ends("energy")
     record: dict[str, Any] = {
         "method": run.method.name,
         "step": run.step,
@@ -18,8 +19,8 @@ def summary(run: Any) -> dict[str, Any]:
         "seconds": run.trajectory.seconds,
         "final": _final(run),
         "energy": {
-            "start": np.asarray(run["energy"][0]).tolist(),
-            "end": np.asarray(run["energy"][-1]).tolist(),
+            "start": np.asarray(first).tolist(),
+            "end": np.asarray(last).tolist(),
             "drift": run.drift("energy"),
         },
         "spatial_momentum": {"drift": run.drift("spatial_momentum")},
@@ -28,7 +29,7 @@ def summary(run: Any) -> dict[str, Any]:
         record["nonholonomic_momentum"] = {"drift": run.drift("nonholonomic_momentum")}
     if "gap" in run:
         record["bodies"] = list(run.known.names)
-        record["constraints"] = {"slip": float(run["slip"].max()), "gap": float(run["gap"].max())}
+        record["constraints"] = {name: run.most(name) for name in ("slip", "gap")}
         record |= {"halvings": run.halvings, "renewals": run.renewals}
     if run.lost:
         record["lost"] = [{"member": list(x.member), "step": x.step, "t": x.t, "why": x.why} for x in run.lost]
@@ -41,19 +42,16 @@ def summary(run: Any) -> dict[str, Any]:
 
 def _final(run: Any) -> dict[str, Any]:
     """The last sample; of several bodies, lists in the order of `bodies`."""
-    omega = run["omega"][-1]
-    momentum = run["momentum"][-1] if "momentum" in run else np.einsum("bij,bj->bi", run.known.inertias, omega)
-    last = {
-        "attitude": Quaternion.of(run["attitude"][-1]).matrix().array,
-        "momentum": momentum,
-        "omega": omega,
-        **{name: run[name][-1] for name in ("position", "velocity") if name in run},
-    }
+    end = {name: run.ends(name)[1] for name in ("attitude", "omega", "momentum", "position", "velocity") if name in run}
+    if "momentum" not in run:
+        end["momentum"] = np.einsum("bij,bj->bi", run.known.inertias, end["omega"])
+    end["attitude"] = Quaternion.of(end["attitude"]).matrix().array
+    last = {name: end[name] for name in ("attitude", "momentum", "omega", "position", "velocity") if name in end}
     one = "position" in run and run.known.size == 1
     return {
-        "t": float(run.t[-1]),
+        "t": run.end_sample,
         **{name: np.asarray(values[0] if one else values).tolist() for name, values in last.items()},
-        "observables": {name: np.asarray(o.values[-1]).tolist() for name, o in run.observables.items()},
+        "observables": {q.given: np.asarray(run.ends(q.name)[1]).tolist() for q in run.quantities.values() if q.given},
     }
 
 

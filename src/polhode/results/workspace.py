@@ -56,7 +56,7 @@ def put(new: Path, target: Path) -> None:
         os.replace(new, target)
     else:
         _swap(new, target)
-    _sync(target.parent)
+    synced(target.parent)
 
 
 def _swap(new: Path, target: Path) -> None:
@@ -139,10 +139,10 @@ def _taken(lock: int) -> bool:
 def _to_disk(path: Path) -> None:
     """So that a full disk is noticed, and a power cut does not leave an empty file in place of the old one."""
     for each in (*path.rglob("*"), path):
-        _sync(each)
+        synced(each)
 
 
-def _sync(path: Path) -> None:
+def synced(path: Path) -> None:
     if path.is_dir():
         with suppress(OSError):  # not every file system, nor every system, can do it for folders
             _flush(path, os.O_RDONLY)

@@ -17,6 +17,7 @@ from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples
+from polhode.simulation.sink import Passing, Sink
 from polhode.simulation.trajectory import Checkpoint, Trajectory
 from polhode.simulation.walk import Walk
 
@@ -39,6 +40,7 @@ def integrate(
     on_samples: Callable[[Any], Any] | None = None,
     watch: Watch | None = None,
     last: tuple[int, float] | None = None,
+    sink: Sink | None = None,
 ) -> Trajectory:
     """From where `begin` stands, its time counted from t0; the state there is a sample if no step was taken yet. All
     numbers are float64 arrays already, so that every run calls the same compiled program.
@@ -50,10 +52,12 @@ def integrate(
     on_samples  is shown (counts, offsets, states) of new samples after each block, and stops the run by returning True
     watch    looks at every step, and may change the state after one, or stop the run
     last     where the last of the samples is that there were before: steps, and seconds after them
+    sink     takes the samples, so that memory does not grow with the run
     """
     ladder = (Rungs(method, system, begin.state, briefly) if rungs is None else rungs).afresh(begin.rung, begin.careful)
-    walk = Walk(system, begin, plan, t0, ladder, Samples(plan, begin.state, later, begin.done), signals, watch)
-    walk.budget, walk.on_samples, walk.last = first_block, on_samples, last
+    saved = Samples(plan, begin.state, later, begin.done) if sink is None else Passing(plan, begin.state)
+    walk = Walk(system, begin, plan, t0, ladder, saved, signals, watch)
+    walk.budget, walk.on_samples, walk.last, walk.sink = first_block, on_samples, last, sink
     began = time.perf_counter()
     with progress as bar:
         walk.go(bar, partial(_wait, method, system))

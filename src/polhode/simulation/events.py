@@ -120,6 +120,19 @@ class Watch:
         self._acted: list[float] = [-np.inf] * len(self.events) if before is None else before._acted
         self._length: float = 0.0 if before is None else before._length
 
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What it knows of the steps before, but for what happened: for a file."""
+        floats = {"last": self._last, "length": self._length}
+        return {name: float(x).hex() for name, x in floats.items()} | {
+            "signs": self._signs.tolist(), "again": self._again, "acted": [float(t).hex() for t in self._acted],
+        }  # fmt: skip
+
+    def remember(self, memory: Any) -> None:
+        self._last, self._length = float.fromhex(memory["last"]), float.fromhex(memory["length"])
+        self._signs, self._again = np.array(memory["signs"], dtype=float), int(memory["again"])
+        self._acted = [float.fromhex(t) for t in memory["acted"]]
+
     def begin(self, state: Any, t: float, soon: tuple[Any, float] | None = None) -> None:
         """From here on. What has just happened is at zero: on which side it is, is told by the state and time `soon`
         after."""

@@ -22,8 +22,10 @@ class Progress:
         self.total, self.label, self.what = total, label, what
         self.wanted = shown if shown is not None else sys.stderr.isatty() or in_notebook()
         self.began = time.perf_counter()
+        self.words, self._rate = "", ""
         self.bar: Any = None
         self.task: Any = None
+        self._first = 0, 0.0  # done when it appeared, and when that was
 
     def __enter__(self) -> Progress:
         return self
@@ -38,7 +40,13 @@ class Progress:
             if not self.wanted or time.perf_counter() - self.began < _PATIENCE:
                 return
             self._open()
-        self.bar.update(self.task, completed=done)
+        if done > self._first[0]:
+            self._rate = f"{(done - self._first[0]) / (time.perf_counter() - self._first[1]):,.3g} {self.what}/s"
+        self.bar.update(self.task, completed=done, words=self._rate + (self.words and f", {self.words}"))
+
+    def say(self, words: str) -> None:
+        """How it goes, beside how far."""
+        self.words = words
 
     @contextmanager
     def waiting(self, words: Callable[[], str]) -> Iterator[None]:
@@ -69,10 +77,11 @@ class Progress:
             progress.TaskProgressColumn(),
             progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + self.what),
             progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[words]}"),
             console=Console(stderr=True),
             transient=True,
         )
-        self.task = self.bar.add_task(self.label, total=self.total)
+        self.task = self.bar.add_task(self.label, total=self.total, words="")
         self.bar.start()
 
 

@@ -11,6 +11,7 @@ class Status(Enum):
     OK = "every step was solved"
     NOT_CONVERGED = "the equations of a step were not solved"
     NOT_FINITE = "a step gave numbers that are not finite"
+    BROKEN = "what the method promises does not hold"
     STOPPED = "stopped before its end, as it was asked to"
     CHANGED = "goes on with another system"
     INTERRUPTED = "interrupted; the samples up to there are kept"

@@ -21,6 +21,7 @@ from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples
+from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
 from polhode.simulation.trajectory import Checkpoint
 
@@ -32,6 +33,7 @@ class Walk:
     """It stands at `state`, after `done` steps and `offset` seconds."""
 
     on_samples: Callable[[Any], Any] | None = None
+    sink: Sink | None = None  # takes the samples, which are not kept then
     last: tuple[int, float] | None = None  # where the last sample is of those that there were before, if any
 
     def __init__(
@@ -102,6 +104,8 @@ class Walk:
         if self.offset:
             return self._shortened(0, self.state, self.t, self.plan.step - self.offset), 1
         budget = self.ladder.steps(self.done, self.budget)
+        if self.sink is not None:
+            budget = min(budget, steps_to_full(self.done, self.plan, self.sink.rows))
         count, stride = self.plan.next(self.done, budget, self._capacity, each=self.watch is not None)
         numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(count), np.int64(stride))
         block = self.ladder.program(self.done)(self.system, self.state, *numbers)
@@ -119,6 +123,8 @@ class Walk:
         if turn is not None:  # iterations of the steps beyond it are not of this run
             new = tally.iterations - self.tally.iterations
             tally = replace(tally, iterations=tally.iterations - new * (taken - turn.steps - 1) // taken)
+            if self.sink is not None:  # not nearly, but exactly: it must not depend on how many were taken at once
+                tally = self._tally_of(turn.steps)
             taken, state, offset = turn.steps, turn.state, turn.offset + (0.0 if turn.steps else self.offset)
             if offset > self.plan.step * (1 - _END):  # at its end, from where no time is left to the next
                 taken, offset = taken + 1, 0.0
@@ -138,6 +144,13 @@ class Walk:
             self._follow(turn)
         elif not ok.any() and not self.ladder.climbs(self.done):
             self._fail(block, ok if not ok.ndim else np.asarray(block.failed) != taken + 1)
+
+    def _tally_of(self, steps: int) -> Tally:
+        """With so many steps more."""
+        if self.offset or not steps:
+            return self.tally
+        numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(steps), np.int64(1))
+        return self.tally.with_packed(self.ladder.program(self.done)(self.system, self.state, *numbers).tally)
 
     def _turn(self, block: Block, taken: int) -> Turn | None:
         if self.watch is None or not taken:
@@ -195,10 +208,14 @@ class Walk:
     def _show(self) -> bool:
         """Whether who is shown the new samples wants no more."""
         saved, new = self.saved, slice(self._shown, self.saved.count)
-        if self.on_samples is None or new.start == new.stop:
-            return False
-        self._shown = new.stop
-        said = self.on_samples((saved.counts[new], saved.offsets[new], saved.between(new.start, new.stop)))
+        said = None
+        if self.on_samples is not None and new.start != new.stop:
+            self._shown = new.stop
+            said = self.on_samples((saved.counts[new], saved.offsets[new], saved.between(new.start, new.stop)))
+        if self.sink is not None:
+            self.last = (int(saved.counts[new.stop - 1]), float(saved.offsets[new.stop - 1])) if new.stop else self.last
+            self.sink.take(self)
+            saved.count = self._shown = 0
         return isinstance(said, bool | np.bool_) and bool(said)
 
     def _fail(self, block: Block, ok: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Where in a user's own code something failed."""
+"""Where in a user's own code an error came from."""
 
 from __future__ import annotations
 

@@ -1,0 +1,45 @@
+"""Files that are whole or not there: written beside, then moved; and on the disk before others speak of them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from polhode.results.workspace import synced
+
+PART = ".partial"
+_FEW = 3  # files: of more, all that the file system has to write takes less time
+_syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None) if sys.platform == "linux" else None
+
+
+def written(path: Path, *data: Any) -> None:
+    """At every moment what was there, or all of these bytes; `settled` is for the disk."""
+    part = path.with_name(path.name + PART)
+    try:
+        with part.open("wb") as file:
+            for each in data:
+                file.write(each)
+        os.replace(part, path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()
+        raise
+
+
+def settled(paths: Sequence[Path]) -> None:
+    """These files, of one file system, and the folders that name them, are on the disk."""
+    if len(paths) > _FEW and _syncfs is not None:
+        handle = os.open(paths[0].parent, os.O_RDONLY)
+        try:
+            if _syncfs(handle):
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(paths[0].parent))
+        finally:
+            os.close(handle)
+        return
+    for path in (*paths, *{path.parent for path in paths}):
+        synced(path)

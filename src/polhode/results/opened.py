@@ -1,0 +1,53 @@
+"""A folder of a run that one process writes to, and what is said when it cannot."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from polhode.results.clock import NAME
+from polhode.results.lock import Lock
+from polhode.results.store import NO_ROOM, SaveError
+from polhode.results.tree import Tree
+
+LOCK = "lock"
+
+
+def locked(tree: Path, path: Path) -> Lock:
+    """An InputError where another process has it; `path`: as the user calls it."""
+    words = f"{str(path)!r} is being written by another process; `polhode status {path}` tells by which"
+    return Lock(tree / LOCK, words)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Tree]:
+    """A folder that nobody else writes to meanwhile."""
+    tree = Tree(Path(os.path.realpath(path)))
+    with locked(tree.hidden, path):
+        yield Tree(tree.path)  # as it is now
+
+
+def clean_marks(tree: Tree, slot: str) -> None:
+    """Take away what was written in the hidden folder after the last commit, whose mark is `slot`."""
+    parts = tree.samples // tree.rows
+    for each in tree.hidden.iterdir():
+        full = each.name.startswith("c") and each.name[1:].isdigit() and int(each.name[1:]) <= parts
+        if not full and each.name not in (LOCK, NAME, slot):
+            shutil.rmtree(each) if each.is_dir() else each.unlink()
+
+
+@contextmanager
+def room_for(path: Path) -> Iterator[None]:
+    """A full disk, in words."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, SaveError) or error.errno not in NO_ROOM:
+            raise
+        raise SaveError(
+            f"{str(path)!r} cannot be written: {error.strerror}. What was committed is whole; make room, then go on "
+            f"with it: polhode resume {path}"
+        ) from error

@@ -1,0 +1,180 @@
+"""Sentinels: what a method promises by its traits is looked for in every sample of a run.
+
+Finite numbers may be wrong all the same: by a mistake in a method, a load that is not the gradient it claims to be, a
+bit that memory lost. Looked for is what holds for certain: traits that say "exact", where the motion is one for which
+they say it. How much may be round-off grows with the steps: one rounding in each of them, all in one direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import numpy as np
+
+from polhode._programs import stored
+from polhode.results.halt import Halt
+from polhode.results.look import Look
+from polhode.rotation.loads import Free, torque_of
+from polhode.rotation.state import State
+from polhode.simulation import Status
+
+_ROUNDING = 1.2e-16  # of one operation
+_BODY = 1e-11  # of one body: what a few steps may come to; measured up to 4e-13 in 10⁵
+_UNIT = 1e-12  # of the length of quaternions, which every step sees to
+_SYSTEM, _SOLVED = 1e-9, 1e-13  # of a system: what a few steps may come to, and each step, which is solved to 1e-12
+_GAP = 1e-8  # of sizes of about one, m and m/s
+_GRADIENT = 1e-8
+_SPREAD = 256  # samples of a part in which loads are looked at
+
+
+@dataclass(frozen=True)
+class Promise:
+    """In words; how far it is broken at each new sample, members behind; what of that may be round-off after so many
+    steps."""
+
+    words: str
+    broken: Callable[[Look], Any]
+    most: Callable[[np.ndarray], np.ndarray]
+
+    def __call__(self, look: Look) -> Halt | None:
+        with np.errstate(all="ignore"):
+            far = np.asarray(self.broken(look))
+        steps = look.run.trajectory.steps[look.rows]
+        most = np.broadcast_to(self.most(steps.astype(float)), steps.shape)
+        bad = far > most.reshape(-1, *[1] * (far.ndim - 1))  # not of NaN, of a member that is lost
+        if not bad.any():
+            return None
+        i = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
+        t, run = float(look.run.t[look.rows][i]), look.run
+        why = (
+            f"{run.method.name}: {self.words}; at t = {t:.9g}, step {steps[i]}, it is off by {np.nanmax(far[i]):.3g}, "
+            f"of which round-off explains {most[i]:.1e}. The samples up to there are kept. Something is wrong: with "
+            "the method, a load that is not what it claims, or the machine. To go on all the same: sentinels=False, or "
+            "--no-sentinels"
+        )
+        return Halt(Status.BROKEN, look.at(i), why)
+
+
+def promises_of(run: Any, *, thorough: bool) -> list[Promise]:
+    """What holds in this run; `thorough`: also what takes a program of its own to look at."""
+    return _of_body(run, thorough) if run.kind == "rotation" else _of_system(run)
+
+
+def _of_body(run: Any, thorough: bool) -> list[Promise]:
+    traits, now = run.method.traits, run.now
+    found = [Promise("the attitude is a rotation, a quaternion of length 1", _length_of_attitude, _always(_UNIT))]
+    free = isinstance(now.load, Free)
+    if now.twist_axis is None and free:
+        if traits.energy == "exact":
+            found.append(Promise("it keeps the energy of a free body to round-off", _energy, _growing(_BODY)))
+        if traits.spatial_momentum == "exact":
+            found.append(
+                Promise("it keeps the spatial momentum of a free body to round-off", _momentum, _growing(_BODY))
+            )
+        elif traits.momentum_length == "exact":
+            found.append(Promise("it keeps the length of the momentum of a free body", _length, _growing(_BODY)))
+    if thorough and not free and now.load.conservative:
+        found.append(Promise("the torque of its load is the gradient of its energy", _gradient, _always(_GRADIENT)))
+    return found
+
+
+def _of_system(run: Any) -> list[Promise]:
+    traits, now = run.method.traits, run.now
+    found = [Promise("attitudes are rotations, quaternions of length 1", _lengths_of_attitudes, _always(_GAP))]
+    if traits.joints == "exact":
+        found.append(Promise("it keeps joints and contacts closed", _gap, _always(_GAP)))
+    if traits.slip == "exact":
+        found.append(Promise("what rolls does not slip", _slip, _always(_GAP)))
+    fixed = all(force.constant for force in now.forces) and not any(group.rheonomic for group in now.groups)
+    if traits.energy == "exact" and fixed:
+        words = "it keeps the energy of a system under gravity to what its equations are solved to"
+        found.append(Promise(words, _energy_of_system, lambda n: _SYSTEM + _SOLVED * n))
+    return found
+
+
+def _always(bound: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda steps: np.full(len(steps), bound)
+
+
+def _growing(bound: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda steps: bound + _ROUNDING * steps
+
+
+def _size(vectors: Any) -> Any:
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
+
+
+def _length_of_attitude(look: Look) -> Any:
+    w, x, y, z = (np.asarray(c)[look.rows] for c in look.run.state.attitude)
+    return 0.5 * np.abs(w * w + x * x + y * y + z * z - 1.0)
+
+
+def _energy(look: Look) -> Any:
+    """Relative to |Π||Ω|, the twofold energy or more: so much a relative error of the momentum makes of it."""
+    run, rows = look.run, look.rows
+    if look.acted:
+        return np.zeros(rows.stop - rows.start)
+    size = _size(run["momentum"][rows]) * _size(run["omega"][rows])
+    return np.abs(run["energy"][rows] - look.gauges["energy.start"]) / np.maximum(size, look.gauges["energy.start"])
+
+
+def _momentum(look: Look) -> Any:
+    start = look.gauges["spatial_momentum.start"]
+    if look.acted:
+        return np.zeros(look.rows.stop - look.rows.start)
+    return _size(look.run["spatial_momentum"][look.rows] - start) / _size(start)
+
+
+def _length(look: Look) -> Any:
+    start = _size(look.gauges["spatial_momentum.start"])
+    if look.acted:
+        return np.zeros(look.rows.stop - look.rows.start)
+    return np.abs(_size(look.run["momentum"][look.rows]) - start) / start
+
+
+def _gradient(look: Look) -> Any:
+    """Of as many samples always, the first where it is worst: relative to the torque."""
+    count = look.rows.stop - look.rows.start
+    which = look.rows.start + np.linspace(0, count - 1, _SPREAD).round().astype(int)
+    states = jax.tree.map(lambda x: np.asarray(x)[which], State(look.run.state.attitude, look.run.state.momentum))
+    off, size = (np.asarray(x) for x in _defects(look.run.now, states, look.run.t[which]))
+    found = np.zeros((count, *off.shape[1:]))
+    np.fmax.at(found, which - look.rows.start, off / np.maximum(np.fmax.reduce(size, axis=None), 1e-300))
+    return found
+
+
+@stored(briefly=True)
+def _defects(system: Any, states: State, t: Any) -> tuple[Any, Any]:
+    """Between the torque and the gradient of the energy; and their size."""
+
+    def of_one(state: State, t: Any) -> Any:
+        R, load = state.attitude.matrix(), system.load
+        torque = load.torque(t, R, system.omega(state.momentum))
+        slope = torque_of(lambda R: load.energy(t, R), R)
+        return (torque - slope).norm(), torque.norm() + slope.norm()
+
+    return jax.vmap(of_one)(states, t)
+
+
+def _lengths_of_attitudes(look: Look) -> Any:
+    return np.abs(_size(look.run["attitude"][look.rows]) - 1.0).max(axis=-1)
+
+
+def _gap(look: Look) -> Any:
+    return look.run["gap"][look.rows] / _largest(look, "position")
+
+
+def _slip(look: Look) -> Any:
+    return look.run["slip"][look.rows] / np.maximum(_largest(look, "velocity"), _largest(look, "omega"))
+
+
+def _largest(look: Look, name: str) -> Any:
+    values = np.abs(look.run[name][look.rows])
+    return np.maximum(1.0, values.reshape(len(values), -1).max(axis=-1))
+
+
+def _energy_of_system(look: Look) -> Any:
+    return look.drifts["energy"] * (not look.acted)

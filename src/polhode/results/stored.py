@@ -1,0 +1,133 @@
+"""`StoredRun`: a run whose samples are in a file; they are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray
+
+from polhode.model.checks import InputError, unknown
+from polhode.results.gauges import drift_in
+from polhode.results.observable import Observable
+from polhode.results.quiet import quietly
+from polhode.results.run import Run
+from polhode.results.standing import states_of
+from polhode.results.store import load
+from polhode.simulation import Trajectory
+
+_READ = ("steps", "states", "offsets")
+
+
+class StoredTrajectory(Trajectory):
+    """What is read of it, is read once."""
+
+    @classmethod
+    def of(cls, path: Path, kind: str, t0: float, step: float, **known: Any) -> StoredTrajectory:
+        made = object.__new__(cls)
+        defaults = {f.name: f.default for f in fields(Trajectory) if f.name not in _READ}
+        made.__dict__.update({**defaults, "failure": {}, **known, "_from": (path, kind, t0, step)})
+        return made
+
+    @cached_property
+    def _data(self) -> Any:
+        with quietly():
+            return xarray.open_zarr(self._from[0], chunks=None, decode_times=False)  # type: ignore[attr-defined]
+
+    @cached_property
+    def steps(self) -> np.ndarray:
+        return np.asarray(self._data.step_count.values, dtype=int)
+
+    @cached_property
+    def offsets(self) -> np.ndarray | None:
+        _, _, t0, step = self._from  # type: ignore[attr-defined]
+        found = self._data.t.values - (t0 + self.steps * step)
+        return found if np.abs(found).max(initial=0.0) > 1e-9 * step else None
+
+    @cached_property
+    def states(self) -> Any:
+        """Without what a method adds of its own."""
+        return states_of(self._from[1], lambda name: np.array(self._data[name].values, dtype=float))  # type: ignore[attr-defined]
+
+    @property
+    def last(self) -> tuple[int, float] | None:
+        if "steps" in self.__dict__:
+            return super().last
+        if not self._data.sizes["t"]:
+            return None
+        _, _, t0, step = self._from  # type: ignore[attr-defined]
+        count, t = int(self._data.step_count[-1]), float(self._data.t[-1])
+        off = t - (t0 + count * step)
+        return count, off if abs(off) > 1e-9 * step else 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class StoredRun(Run):
+    """What `simulate(..., out=...)` and `resume` return. Like any run; `path` is where it is, `why` why it ended before
+    its time, if it did. Larger than memory, it is looked at with `xarray.open_zarr(run.path)`."""
+
+    path: Path = Path()
+    why: str = ""
+    gauges: Mapping[str, np.ndarray] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()  # what its motion conserves
+
+    @cached_property
+    def _data(self) -> Any:
+        return self.trajectory._data  # type: ignore[attr-defined]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.quantities:
+            raise unknown("quantity", name, self.quantities)
+        return np.asarray(self._data[name].values)
+
+    def in_memory(self) -> Run:
+        """With all samples read. An InputError where its method keeps more in a state than they hold."""
+        if type(self.begun) is not type(self.now.matched(self.begun, self.now)):
+            raise InputError(f"{self.method.name} goes on in the file: polhode.resume({str(self.path)!r}, until=...)")
+        read = replace(self.trajectory, states=self.trajectory.states)
+        return Run(**{f.name: getattr(self, f.name) for f in fields(Run)} | {"trajectory": Trajectory(**vars(read))})
+
+    def ends(self, name: str) -> tuple[Any, Any]:
+        return tuple(np.asarray(self._data[name].isel(t=i).values) for i in (0, -1))  # type: ignore[return-value]
+
+    def most(self, name: str) -> float:
+        return float(self.gauges[f"{name}.most"])
+
+    def drift(self, what: Any) -> float:
+        if isinstance(what, str) and f"{what}.far" in self.gauges:
+            return drift_in(self.gauges, what, self.lost)
+        return super().drift(what)
+
+    @property
+    def t(self) -> np.ndarray:
+        return np.asarray(self._data.t.values)
+
+    @property
+    def last_state(self) -> Any:
+        """As it is in the file."""
+        return states_of(self.kind, lambda name: np.array(self._data[name].isel(t=-1).values, dtype=float))
+
+    @cached_property
+    def conserved(self) -> tuple[str, ...]:
+        return self.kept
+
+    @cached_property
+    def observables(self) -> dict[str, Observable]:
+        return super().observables
+
+    @cached_property
+    def dataset(self) -> Any:
+        return load(self.path)
+
+    def judge(self) -> Any:
+        return self
+
+    def energy_gone_wrong(self) -> str | None:
+        return None
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise InputError(f"a run that is in a file is sent by its path: polhode.load({str(self.path)!r})")

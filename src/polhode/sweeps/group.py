@@ -1,0 +1,117 @@
+"""`Group`: members of a sweep that a worker runs together, written as they go; killed, another goes on with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray
+
+from polhode.api import simulate
+from polhode.model.checks import InputError
+from polhode.model.problem import Problem
+from polhode.results.durable import written
+from polhode.results.quiet import quietly
+from polhode.results.store import attributes
+from polhode.resuming import resume
+from polhode.simulation import Status, StepError
+from polhode.sweeps.members import Source, stacked
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some members, by their numbers, with what is swept in each."""
+
+    name: str
+    members: tuple[int, ...]
+    swept: tuple[Mapping[str, Any], ...]
+    source: Source
+    folder: Path
+
+    @property
+    def outcome(self) -> Path:
+        """What became of it, once it has ended."""
+        return self.folder / f"{self.name}.json"
+
+    def run(self) -> list[dict[str, Any]]:
+        """What became of every member. One that fails keeps its samples, and the others go on."""
+        known = read_outcome(self.outcome)
+        if known is not None:
+            return known
+        made = [_made(self.source, swept) for swept in self.swept]
+        batch = stacked([m[0] for m in made]) if not any(isinstance(m, str) for m in made) and _alike(made) else None
+        if batch is not None:
+            store = self.folder / f"{self.name}.zarr"
+            found = _became(store, self.members, _run(store, batch, made[0][1]))
+        else:
+            found = []
+            for k, (number, m) in enumerate(zip(self.members, made, strict=True)):
+                store = self.folder / f"{self.name}-{k}.zarr"
+                why = m if isinstance(m, str) else _run(store, *m)
+                found += _became(store, (number,), why)
+        written(self.outcome, json.dumps(found).encode())
+        return found
+
+
+def _made(source: Source, swept: Mapping[str, Any]) -> Any:
+    """A problem and what `simulate` is given; or why there is none."""
+    try:
+        return source.member(swept)
+    except InputError as error:
+        return str(error)
+
+
+def _alike(made: list[Any]) -> bool:
+    """Whether all are run in the same way."""
+    return all(how == made[0][1] for _, how in made)
+
+
+def _run(store: Path, problem: Problem, how: dict[str, Any]) -> str:
+    """From the start, or from where one that was killed stands, to the end; why it failed, if it did."""
+    try:
+        if not store.exists():
+            simulate(problem, out=store, progress=False, **how)
+        elif not attributes(store).get("finished"):
+            resume(store, problem, method=how["method"], progress=False)
+        else:
+            return str(attributes(store).get("why", ""))
+    except (StepError, InputError) as error:
+        return str(error)
+    return ""
+
+
+def _became(store: Path, members: tuple[int, ...], why: str) -> list[dict[str, Any]]:
+    """By what is written; where nothing is, none of them was run."""
+    if not store.exists():
+        about = {"store": "", "row": -1, "ok": False, "why": why, "status": "NOT_RUN", "steps": 0}
+        return [{"member": number, **about, "end_time": None} for number in members]
+    with quietly(), xarray.open_zarr(store, chunks=None, decode_times=False) as data:
+        about = data.attrs
+        ok = about["status"] in (Status.OK.name, Status.STOPPED.name)
+        base = {"store": store.name, "row": -1, "ok": ok, "why": "" if ok else why or about.get("why", "")}
+        base |= {"status": about["status"], "steps": int(about["steps"]), "end_time": float(data.t[-1])}
+        if "failed_step" not in data:
+            return [{"member": number, **base} for number in members]
+        t0, step, records = float(about["t0"]), float(about["step"]), []
+        for row, (number, failed) in enumerate(zip(members, np.asarray(data.failed_step).tolist(), strict=True)):
+            record = {"member": number, **base, "row": row}
+            if failed >= 0:
+                status = data.status.attrs["flag_meanings"].split()[int(data.status[row])]
+                words = f"step {failed}, from t = {t0 + (failed - 1) * step:g}: {Status[status].value}"
+                record |= {"ok": False, "why": words, "status": status, "steps": failed - 1}
+                record["end_time"] = t0 + (failed - 1) * step
+            records.append(record)
+        return records
+
+
+def read_outcome(path: Path) -> list[dict[str, Any]] | None:
+    """None where there is none that can be read."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, list) else None

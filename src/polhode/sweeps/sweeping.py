@@ -1,0 +1,225 @@
+"""`sweep`: a design of members, run by workers, gathered in one file; again, it goes on with what is missing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from polhode._notices import warn
+from polhode.inputs.schema import read_toml
+from polhode.model.checks import InputError, nearest, shown
+from polhode.model.registry import method_of
+from polhode.problems import PROBLEMS
+from polhode.results.durable import written
+from polhode.results.lock import Lock
+from polhode.results.store import check_ending, save
+from polhode.simulation import Progress
+from polhode.sweeps.design import Design, design_of
+from polhode.sweeps.gathering import Sweep, gathered
+from polhode.sweeps.group import Group, read_outcome
+from polhode.sweeps.members import Source
+from polhode.sweeps.workers import cores, run_all
+
+PLAN, LOCK = "sweep.json", "lock"
+_LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
+_KEYS = ("design", "members", "seed", "over", "out")
+_HOW = ("until", "steps", "every", "every_seconds", "times", "step", "method")
+
+
+def sweep(
+    what: str | Path | Callable[..., Any],
+    over: Mapping[str, Any] | None = None,
+    *,
+    design: str | None = None,
+    members: int | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    until: float | None = None,
+    steps: int | None = None,
+    step: float | None = None,
+    method: str | None = None,
+    every: int | None = None,
+    every_seconds: float | None = None,
+    times: Any = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    rerun: bool = False,
+    force: bool = False,
+    progress: bool | None = None,
+) -> Sweep:
+    """Runs over a design of parameters, methods and steps, on all cores, or on a cluster.
+
+    what     the name of a problem, `"bicycle"`; an input file with a table [sweep]; or a function of the parameters
+             that returns what `simulate` runs, as for `ph.batch`
+    over     names of parameters, "method" and "step", each with a list of values, or a range `{"from": 0, "to": 1,
+             "count": 11}`; of a file with [body] and [start], ways to its numbers, as in "start.omega.2"
+    design   "grid" (unless said), "list", "random" or "sobol"; the last two with `members`, how many, and a `seed`
+    out      where all members are gathered, a `.zarr`; while they run they are in OUT.members, each a run that is
+             written as it goes. Called again, a sweep that was cut short goes on
+    scheduler  the address of a Dask scheduler, "tcp://host:8786"; processes of this machine unless said, `workers`
+             of them
+    rerun    run members that failed once more
+    force    replace what is at `out`, and begin anew
+
+    Members of one body that differ in numbers alone are run as batches. A member that fails is listed with its reason
+    in `sweep.failed`, and the others go on.
+
+    In a script, call it under `if __name__ == "__main__":`, as everything that starts processes.
+    """
+    given = {"until": until, "steps": steps, "every": every, "every_seconds": every_seconds, "times": times}
+    given |= {"step": step, "method": method}
+    about = {"over": over, "design": design, "members": members, "seed": seed, "out": out}
+    source, settled = _source(what, given, {k: v for k, v in about.items() if v is not None})
+    layout = design_of(
+        settled.get("over"), settled.get("design", "grid"), settled.get("members"), settled.get("seed", 0)
+    )
+    if "out" not in settled:
+        raise InputError('a sweep is written to a folder: give out="sweep.zarr", or --out sweep.zarr')
+    path = check_ending(Path(settled["out"]))
+    if path.suffix != ".zarr":
+        raise InputError(f"a sweep is written to .zarr; got {str(path)!r}")
+    _check(source, layout)
+    folder = folder_of(path)
+    plan = _planned(source, layout)
+    if force:
+        shutil.rmtree(folder, ignore_errors=True)
+    elif path.exists() and not folder.exists():
+        raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
+    folder.mkdir(exist_ok=True)
+    with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
+        known = _begun(folder, plan, path, layout.count, workers or cores())
+        groups = [_group(folder, source, layout, name, which) for name, which in known["groups"].items()]
+        _run(groups, layout.count, scheduler, workers, progress, path.name)
+        if rerun and (again := _failed(groups, layout.count)):
+            name = f"again-{len(known['groups'])}"
+            known["groups"][name] = again
+            written(folder / PLAN, json.dumps(known).encode())
+            groups.append(_group(folder, source, layout, name, again))
+            _run(groups[-1:], len(again), scheduler, workers, progress, path.name)
+        outcomes = _outcomes(groups, layout.count)
+        dataset = gathered(layout, outcomes, folder)
+        if dataset is None:
+            raise InputError(f"no member of the sweep could be run; the first: {outcomes[0]['why']}")
+        save(dataset, path)
+    made = Sweep(path, layout, tuple(outcomes))
+    if made.ok:
+        shutil.rmtree(folder)
+    else:
+        told = "; ".join(f"member {i}: {why}" for i, why in list(made.failed.items())[:3])
+        warn(f"{len(made.failed)} of {layout.count} members failed; they keep their samples up to there. {told}")
+    return made
+
+
+def folder_of(path: Path) -> Path:
+    """Where members are while they run."""
+    return path.with_name(f"{path.name}.members")
+
+
+def _source(what: Any, given: Mapping[str, Any], about: dict[str, Any]) -> tuple[Source, dict[str, Any]]:
+    """What members are made of, and what is said of the sweep: by the file, or instead."""
+    if callable(what):
+        return Source(getattr(what, "__name__", "sweep"), make=what, how=given), about
+    if not isinstance(what, str | Path):
+        raise InputError(f"a sweep is of a problem's name, an input file, or a function; got {shown(what)}")
+    if str(what) in PROBLEMS:
+        return Source(str(what), {"problem": str(what)}, how=given), about
+    path = Path(what)
+    if path.suffix != ".toml":
+        raise InputError(
+            f"{shown(str(what))} is neither an input file, which ends in .toml, nor a built-in problem"
+            f"{nearest(str(what), PROBLEMS)} Problems: {', '.join(PROBLEMS)}"
+        )
+    content = read_toml(path)
+    table = content.pop("sweep", {})
+    if not isinstance(table, dict):
+        raise InputError(f"{path}: [sweep] is a table; got {shown(table)}")
+    for key in table:
+        if key not in _KEYS:
+            raise InputError(
+                f"{path}: unknown key {shown(key)} in [sweep]{nearest(key, _KEYS)} Allowed there: {', '.join(_KEYS)}"
+            )
+    if "out" in table and isinstance(table["out"], str):
+        table["out"] = str(path.parent / table["out"])
+    return Source(str(path), content, how=given), {"out": str(path.with_suffix(".zarr")), **table, **about}
+
+
+def _check(source: Source, layout: Design) -> None:
+    """What is wrong with all members is said at once: an unknown name, a file that cannot be used."""
+    for name in set(layout.values.get("method", ())):
+        method_of(name)
+    problem, how = source.member(layout.member(0))
+    if "step" in layout.values and not {"every_seconds", "times"} & set(how):
+        raise InputError("with several steps members have samples at the same times: give every_seconds= or times=")
+    del problem
+
+
+def _planned(source: Source, layout: Design) -> dict[str, Any]:
+    """What tells a sweep from another."""
+    how = {key: _plain(value) for key, value in source.how.items() if value is not None}
+    said = source.content if source.content is not None else f"the function {source.name}"
+    return {"of": json.loads(json.dumps(said)), "how": how, "dims": list(layout.dims), "over": layout.values}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float) else [float(x) for x in value]
+
+
+def _begun(folder: Path, plan: dict[str, Any], path: Path, count: int, workers: int) -> dict[str, Any]:
+    """Groups of a sweep that goes on, or of a new one; an InputError if another one is there."""
+    try:
+        known = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = None
+    if known is not None and known.get("plan") == json.loads(json.dumps(plan)):
+        return known
+    if known is not None:
+        there, now = known.get("plan", {}), json.loads(json.dumps(plan))
+        differs = ", ".join(key for key in now if there.get(key) != now[key])
+        raise InputError(
+            f"{str(folder)!r} holds another sweep (it differs in: {differs}). Give another --out, or --force to begin "
+            "anew"
+        )
+    size = max(1, min(_LARGEST, -(-count // (_EACH * workers))))
+    groups = {
+        f"group-{k}": list(range(first, min(first + size, count))) for k, first in enumerate(range(0, count, size))
+    }
+    known = {"plan": plan, "count": count, "groups": groups}
+    written(folder / PLAN, json.dumps(known).encode())
+    return known
+
+
+def _group(folder: Path, source: Source, layout: Design, name: str, which: list[int]) -> Group:
+    return Group(name, tuple(which), tuple(layout.member(i) for i in which), source, folder.absolute())
+
+
+def _run(groups: list[Group], count: int, scheduler: Any, workers: Any, progress: bool | None, label: str) -> None:
+    left = [group for group in groups if read_outcome(group.outcome) is None]
+    finished = sum(len(group.members) for group in groups) - sum(len(group.members) for group in left)
+    if not left:
+        return
+    with Progress(count, label, progress, "members") as bar:
+        bar.advance(finished)
+
+        def done(group: Group, found: list[dict[str, Any]]) -> None:
+            nonlocal finished
+            finished += len(group.members)
+            if read_outcome(group.outcome) is None:
+                written(group.outcome, json.dumps(found).encode())
+            bar.advance(finished)
+
+        run_all(left, done, scheduler, workers)
+
+
+def _outcomes(groups: list[Group], count: int) -> list[dict[str, Any]]:
+    """Of every member the last."""
+    found: dict[int, dict[str, Any]] = {}
+    for group in groups:
+        found |= {outcome["member"]: outcome for outcome in read_outcome(group.outcome) or ()}
+    return [found[i] for i in range(count)]
+
+
+def _failed(groups: list[Group], count: int) -> list[int]:
+    return [o["member"] for o in _outcomes(groups, count) if not o["ok"]]

@@ -1,0 +1,213 @@
+"""Sentinels: what a method promises, looked for in every sample. Finite but wrong ends a run; right never does."""
+
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode.methods import DMV
+from polhode.model import InputError
+from polhode.model.registry import all_methods
+from polhode.problems import PROBLEMS
+from polhode.results import checks, growing, sentinels
+from polhode.results.checkpoints import Mark
+from polhode.results.sentinels import promises_of
+from polhode.results.tree import Tree
+from polhode.rotation.loads import Load
+from polhode.simulation import Status, StepError
+
+FREE = ph.problem("free-body")
+
+
+@pytest.fixture(autouse=True)
+def short_runs_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "WORTH", 0.0)
+
+
+@dataclass(frozen=True)
+class Liar(DMV):
+    """Like dmv, but for a momentum that grows by a part in 10⁹ in each step. It claims to keep it."""
+
+    def step(self, system: Any, state: Any, t: Any, h: Any) -> Any:
+        made = super().step(system, state, t, h)
+        return replace(made, state=replace(made.state, momentum=made.state.momentum * (1 + 1e-9)))
+
+
+def test_a_method_that_lies(tmp_path: Path) -> None:
+    """In memory and in a file; the samples up to there are kept, the last one among them that shows it."""
+    for more in ({}, {"out": tmp_path / "run.zarr"}):
+        with pytest.raises(
+            StepError, match="it keeps the (energy|spatial momentum) of a free body to round-off"
+        ) as lie:
+            ph.simulate(FREE, method=Liar(), step=0.01, steps=3000, every=10, **more)
+        run = lie.value.run
+        assert run.trajectory.status is Status.BROKEN
+        assert run.t[-1] == pytest.approx(0.1)
+        assert run.drift("spatial_momentum") == pytest.approx(1e-8, rel=1e-3)
+        assert not run.ok
+    read = ph.load(tmp_path / "run.zarr")
+    assert (read.attrs["status"], read.sizes["t"]) == ("BROKEN", 2)
+    with pytest.raises(InputError, match="what the method promises does not hold. dmv: it keeps"):
+        ph.resume(tmp_path / "run.zarr", FREE, method=Liar())
+    assert ph.simulate(FREE, method=Liar(), step=0.01, steps=3000, every=10, sentinels=False).ok
+    run = ph.resume(tmp_path / "run.zarr", FREE, method=Liar(), sentinels=False)
+    assert run.ok
+    assert run.steps == 3000
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Hostile(Load):
+    """A torque that is not the gradient of its energy, by a thousandth."""
+
+    def torque(self, t: Any, R: Any, omega: Any) -> Any:
+        return ph.Vec3(20.02 * R.m32, -20 * R.m31, 0.0 * R.m33)
+
+    def energy(self, t: Any, R: Any) -> Any:
+        return 20 * R.m33
+
+    @property
+    def conservative(self) -> bool:
+        return True
+
+
+def test_a_load_that_is_not_the_gradient_it_claims(tmp_path: Path) -> None:
+    top, start = ph.RigidBody((5, 5, 1)), ph.State.of(attitude=ph.exp((0.05, 0, 0)), omega=(0, 0, 50))
+    with pytest.raises(StepError, match="the torque of its load is the gradient of its energy; .* off by 0.000"):
+        ph.simulate(top, Hostile(), start, step=1e-3, steps=100, out=tmp_path / "run.zarr")
+    honest = ph.Potential(lambda R: 20 * R[2, 2])
+    assert ph.simulate(top, honest, start, step=1e-3, steps=100, out=tmp_path / "honest.zarr").ok
+
+
+def cut(path: Path) -> None:
+    """A run that a process left after its first part."""
+    blocks = iter(range(3))
+
+    def on_sample(run: Any) -> None:
+        if next(blocks, None) is None:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        ph.simulate(FREE, method="dmv", step=0.01, steps=30_000, every=5, out=path, on_sample=on_sample)
+
+
+def test_a_bit_flipped_in_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the disk, its checksum tells; before that was made, in memory, the sentinels do."""
+    monkeypatch.setattr(growing, "SECONDS", 0.0)
+    monkeypatch.setattr(growing, "_COST", 0)
+    path = tmp_path / "run.zarr"
+    cut(path)
+    place = path / ".polhode" / Tree(path).attributes["checkpoint"]
+    mark = Mark.read(place, ph.simulate(FREE, method="dmv", step=0.01, steps=1).trajectory.end.state)
+    momentum = mark.at.state.momentum
+    turned = np.frombuffer((np.array(momentum.x).view(np.int64) ^ (1 << 30)).tobytes(), float)[0]
+    assert 0 < abs(turned / momentum.x - 1) < 1e-5
+    state = replace(mark.at.state, momentum=replace(momentum, x=np.array(turned)))
+    replace(mark, at=replace(mark.at, state=state)).write(place)
+    with pytest.raises(StepError, match="of a free body to round-off"):
+        ph.resume(path)
+
+
+def test_what_the_machine_did_wrong_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sample that is wrong once: the run goes on from its last commit, and says so."""
+    really, times = growing.Growing._put, iter(range(4))
+
+    def once(self: Any, saved: Any, first: int, count: int) -> None:
+        really(self, saved, first, count)
+        if next(times, None) == 0:
+            self._states.momentum.x[self._filled - 1] *= 1 + 1e-6
+
+    whole = ph.simulate(FREE, method="dmv", step=0.01, steps=5_000, every=5)
+    monkeypatch.setattr(growing.Growing, "_put", once)
+    with pytest.warns(UserWarning, match="right when its steps were taken once more"):
+        run = ph.simulate(FREE, method="dmv", step=0.01, steps=5_000, every=5, out=tmp_path / "run.zarr")
+    np.testing.assert_array_equal(run["momentum"], whole["momentum"])
+
+
+@pytest.mark.long
+def test_a_joint_that_opens() -> None:
+    """Of a system: a method that pulls a hinge apart by a micrometre in each step."""
+    three_field = type(all_methods("system")["three-field"])
+
+    @dataclass(frozen=True)
+    class Pulls(three_field):  # type: ignore[misc, valid-type]
+        @property
+        def rungs(self) -> Any:
+            return (self,)
+
+        def step(self, system: Any, state: Any, t: Any, h: Any) -> Any:
+            made = super().step(system, state, t, h)
+            return replace(made, state=replace(made.state, positions=made.state.positions + jnp.array([0, 1e-6, 0.0])))
+
+    with pytest.raises(StepError, match="it keeps joints and contacts closed"):
+        ph.simulate(ph.problem("pendulum"), method=Pulls(), step=1e-3, steps=20)
+
+
+def alarms(name: str, method: str, steps: int) -> list[str]:
+    """What sentinels would say of a run of a built-in problem, none of which is wrong."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ph.simulate(ph.problem(name), method=method, steps=steps, every=max(1, steps // 100))
+    except InputError:
+        return []  # a method for other bodies, or without loads
+    except StepError as error:
+        return [str(error)] if error.run.trajectory.status is Status.BROKEN else []
+    return []
+
+
+def test_no_false_alarm() -> None:
+    assert alarms("free-body", "dmv", 20_000) == []
+    assert alarms("free-body", "exact", 2_000) == []
+    assert alarms("pendulum", "three-field", 200) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_false_alarm_in_any_problem(name: str) -> None:
+    """By any method: 20,000 steps of one body, 1000 of a system."""
+    kind = ph.problem(name).kind
+    steps = 20_000 if kind == "rotation" else 1000
+    assert [said for method in all_methods(kind) for said in alarms(name, method, steps)] == []
+
+
+def test_every_method_that_promises_is_looked_at() -> None:
+    """What traits say of a free body is what is looked for, no more."""
+    for method in all_methods("rotation").values():
+        run = ph.simulate(FREE, method="dmv", step=0.01, steps=1)
+        words = " ".join(p.words for p in promises_of(replace(run, method=method), thorough=True))
+        assert ("energy of a free body" in words) == (method.traits.energy == "exact")
+        assert ("spatial momentum of a free body" in words) == (method.traits.spatial_momentum == "exact")
+    assert sentinels._BODY < 1e-10
+
+
+def test_stop_if(tmp_path: Path, polhode: Any) -> None:
+    """At the first sample for which it holds, the same one wherever the run is cut; in memory too."""
+    how: dict[str, Any] = {"method": "trap", "step": 0.1, "steps": 3000, "every": 5}
+    drift = np.abs(ph.simulate(FREE, **how)["energy"] / FREE.system.begun(FREE.start)[1].kinetic(FREE.system) - 1)
+    limit = float(0.7 * drift.max())
+    first = int(np.argmax(drift > limit))
+    assert 5 < first < 600
+    for more in ({}, {"out": tmp_path / "run.zarr"}):
+        run = ph.simulate(FREE, **how, stop_if=f"energy.drift > {limit!r}", **more)
+        assert run.trajectory.status is Status.STOPPED
+        assert len(run.t) == first + 1
+    assert run.why.startswith(f"stopped at t = {run.t[-1]:g} as energy.drift > ")
+    assert ph.resume(tmp_path / "run.zarr", until=300.0).steps == 3000
+    for bad, says in (
+        ("energy.drift", "a condition with one of < <= > >="),
+        ("energy.drift > lots", "unknown name 'lots'"),
+        ("__import__('os') > 1", "cannot read the expression"),
+        ("1 > 2", "names nothing of the run"),
+    ):
+        with pytest.raises(InputError, match=says):
+            ph.simulate(FREE, **how, stop_if=bad)
+    code, out, _ = polhode("run", "free-body", "--until", "100", "--stop-if", "t >= 7", "--every", "1", "--json")
+    assert code == 0
+    assert '"t": 7.0' in out
