@@ -6,13 +6,17 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: papers test test-long test-lowest lint bench clean
+.PHONY: papers test tests test-long test-lowest lint bench clean
 
 papers: .venv/installed
 	$(BIN)/polhode papers --out build/papers
 	@echo "Open build/papers/index.html"
 
-test: .venv/installed lint
+# Beside each other: lint is done long before the tests, and where either fails all of it does.
+test: .venv/installed
+	@$(MAKE) --no-print-directory --jobs 2 lint tests
+
+tests: .venv/installed
 	$(BIN)/python -m pytest -n 2
 
 test-long: .venv/installed

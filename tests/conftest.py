@@ -1,8 +1,8 @@
 """Every test runs with compiled programs kept on disk, and repeats the same random examples.
 
-Nearly all the time goes into compiling. polhode says itself how its own programs are compiled; all others, of what a
-test calls outside of them, are compiled soon rather than well. Tests of one file use the same programs, and go to one
-worker.
+Nearly all the time goes into compiling. Steps of systems are taken by the program that a run begins with, which is
+compiled soon rather than well, in a third of the time, unless a test is marked `optimised`; so is what a test calls
+outside of polhode's own programs. Tests of one file use the same programs, and go to one worker.
 """
 
 import gc
@@ -19,6 +19,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from polhode._programs import forget
+from polhode.simulation import rungs
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=0"
@@ -26,6 +27,10 @@ if jax.__version_info__ < (0, 11):  # XLA ends a process at a flag that it does 
     os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
 settings.register_profile("polhode", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("polhode")
+AS_USERS_HAVE_IT = {"_BRIEFLY": rungs._BRIEFLY, "_SMALL": rungs._SMALL}
+rungs._BRIEFLY, rungs._SMALL = 20_000, 1000
+gc.freeze()  # what is imported stays
+gc.set_threshold(100_000, 20, 100)  # tracing makes many small things, few of them rubbish
 
 
 class ByPrograms(LoadScopeScheduling):
@@ -45,6 +50,14 @@ class ByPrograms(LoadScopeScheduling):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByPrograms:
     return ByPrograms(config, log)
+
+
+@pytest.fixture(autouse=True)
+def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests with this mark: which program takes which steps is as users have it."""
+    if "optimised" in request.keywords:
+        for name, value in AS_USERS_HAVE_IT.items():
+            monkeypatch.setattr(rungs, name, value)
 
 
 _GIB = 2**30

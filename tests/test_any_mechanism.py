@@ -67,13 +67,11 @@ def test_what_acts_within_its_bodies() -> None:
 
 
 def test_drives_that_part_are_named() -> None:
-    body = mb.Body("b", 1.0, (0.1, 0.1, 0.1), position=(1, 0, 0))
-    late = mb.Holonomic(
-        lambda v: v.rotation("b")[1, 0] * jnp.cos(v.t**3) - v.rotation("b")[0, 0] * jnp.sin(v.t**3), "late"
-    )
-    early = mb.Revolute("ground", "b", at=(0, 0, 0), axis=(0, 0, 1), angle=lambda t: t**2, name="early")
-    system = mb.System([body], constraints=[early, late])
-    with pytest.raises(ph.StepError, match=r"early.angle, late.*contradict|contradict.*early.angle, late") as failed:
+    """Along a line, by two functions of the user's; an angle is driven in `test_drives_and_weights`."""
+    early = mb.Holonomic(lambda v: v.position("b")[0] - v.t**2, "early")
+    late = mb.Holonomic(lambda v: v.position("b")[0] - v.t**3, "late")
+    system = mb.System([mb.Body("b", 1.0, (0.1, 0.1, 0.1))], constraints=[early, late])
+    with pytest.raises(ph.StepError, match=r"early, late.*contradict|contradict.*early, late") as failed:
         ph.simulate(system, step=0.01, until=1.5)
     run = failed.value.run
     assert run.gap.max() < 1e-7  # the tolerance of the system, of a body of size one

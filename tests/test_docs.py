@@ -137,3 +137,15 @@ def _named(code: str) -> dict[str, Any]:
     names: dict[str, Any] = {}
     exec(compile(code, "runs.md", "exec"), names)
     return names
+
+
+def test_the_page_on_batches() -> None:
+    """Slow tops fall and fast ones do not; a member alone has its bits."""
+    tops, rides = (
+        _named(code) for code in blocks((ROOT / "docs" / "batches.md").read_text(encoding="utf-8"), "python")
+    )
+    assert tops["run"].members == (500,)
+    assert tops["same"]
+    assert tops["lowest"][0] < 0 < 0.9 < tops["lowest"][-1]
+    assert rides["rolls"].sizes == {"t": 21}
+    assert (np.abs(rides["rolls"]) > 0).any()

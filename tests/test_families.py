@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -337,3 +338,48 @@ def test_several_steps_of_a_batch_are_refused() -> None:
     for body in (ph.RigidBody((1.0, 2.0, 2.5)), ph.RigidBody([[1.0, 2.0, 2.5], [1.0, 2.0, 2.0]])):
         with pytest.raises(InputError, match="a batch itself"):
             ph.simulate(body, None, start, step=[0.02, 0.01], until=0.1)
+
+
+def test_members_run_in_threads_with_the_bits_they_have_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as there are cores; not where the user's own functions are called on the way."""
+    import threading
+
+    from polhode import members
+
+    monkeypatch.setattr(members, "cores", lambda: 3)
+    where: set[str] = set()
+    problems = ph.problem("pendulum", angle=[0.1, 0.2, 0.3, 0.4, 0.5])
+
+    def simulate(problem: Any, **how: Any) -> Any:
+        where.add(threading.current_thread().name)
+        return ph.simulate(problem, **how)
+
+    how: dict[str, Any] = {"step": 0.01, "steps": 20}
+    family = members.family_of(simulate, problems, how, False)
+    assert len(where) > 1
+    assert "MainThread" in where  # the first, which compiles
+    for k in (1, 4):
+        alone = ph.simulate(problems.members[k], **how)
+        np.testing.assert_array_equal(family.runs[k].energy, alone.energy)
+        np.testing.assert_array_equal(family.runs[k].positions, alone.positions)
+    where.clear()
+    members.family_of(simulate, problems, how | {"on_sample": lambda run: None}, False)
+    assert where == {"MainThread"}
+
+
+def test_an_interrupt_stops_the_threads_of_a_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    from polhode import members
+
+    monkeypatch.setattr(members, "cores", lambda: 2)
+    problems = ph.problem("pendulum", angle=[0.1, 0.2, 0.3])
+
+    def simulate(problem: Any, **how: Any) -> Any:
+        if problem is problems.members[0]:
+            return ph.simulate(problem, **(how | {"steps": 20}))
+        if problem is problems.members[1]:
+            signal.raise_signal(signal.SIGINT)  # noted in the main thread
+        return ph.simulate(problem, **how)
+
+    with pytest.raises(ph.Interrupted, match="interrupted in run") as stop:
+        members.family_of(simulate, problems, {"step": 0.01, "steps": 10**8, "every": 10**6}, False)
+    assert 1 <= len(stop.value.run.runs) < 3

@@ -194,6 +194,6 @@ def test_a_load_that_stays_is_traced_once() -> None:
     load = ph.Potential(potential)
     first, again = load.traced(()), load.traced(())
     assert first.fn.program is again.fn.program
-    assert load.traced((3,)).fn.program is not first.fn.program
+    assert load.traced((3,)).fn.program is first.fn.program  # of one body, whatever the batch
     with jax.enable_x64(True), jax.default_matmul_precision("highest"):
         assert load.traced(()).fn.program is not first.fn.program

@@ -58,6 +58,7 @@ def test_a_batch() -> None:
     cut((ph.RigidBody((1.0, 2.0, 2.5)), GRAVITY, start), 40, [13], step=0.02, every=2)
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize(
     ("name", "method"),
     [
@@ -76,6 +77,7 @@ def test_a_system(name: str, method: Any) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.optimised
 def test_where_steps_are_taken_with_care() -> None:
     """Those after one that the fast way did not solve are taken by another program, wherever a run is cut."""
     case = CASES["A02-2"]  # its first singular position is at 0.71 s

@@ -15,10 +15,10 @@ ROOT = Path(polhode.__file__).parent
 # Each part may import those before it; the version and these may be read by all.
 FOR_ALL = {"_notices", "_programs", "_signals", "_startup"}
 LAYERS = [
-    ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
+    ("kernel",), ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
     ("references",), ("peers",),
     ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching", "given"), ("prepared",),
-    ("events", "members", "running"), ("asked", "step_choice", "writing"), ("api",),
+    ("events", "members", "running"), ("asked", "device", "step_choice", "writing"), ("api",),
     ("inputs", "verify"), ("resuming",), ("sweeps",), ("papers",), ("bench",), ("cli",), ("__main__",),
 ]  # fmt: skip
 MAY_NOT = {("problems", "methods"), ("multibody", "methods"), ("rotation", "solve")}

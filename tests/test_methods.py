@@ -76,7 +76,8 @@ def test_claim(claim: Any) -> None:
 # --- identities that hold to round-off ---------------------------------------------------
 
 # Problems of the claims, so that a step of either is one program.
-FREE, LOADED, BODY = trials.FREE.problem, trials.SHAKEN.problem, trials.BODY
+FREE, BODY = trials.FREE.problem, trials.BODY
+LOADED, OF_ATTITUDE = (trials.trials_for(loads)[2].problem for loads in ("any", "attitude"))
 
 
 @cache
@@ -159,7 +160,7 @@ def test_compositions_of_euler_half_steps(whole: Method, first: Method, second: 
         (FREE, RigImp(), TRAPM()),
         (FREE, AKW(), Midpoint()),
         (FREE, Rattle(), DMV()),
-        (LOADED, Rattle(), Strang(DMV())),
+        (OF_ATTITUDE, Rattle(), Strang(DMV())),
         (symmetric, SymmetricRotation(), Exact()),
     ],
     ids=[
@@ -224,7 +225,7 @@ SOLVED = [m if m.name in KINDS_OF_EQUATIONS else pytest.param(m, marks=pytest.ma
 @pytest.mark.parametrize("solver", [FixedPoint(), Newton(mode="fixed")], ids=["fixed point", "fixed count"])
 def test_every_solver_finds_the_same_step(method: Implicit, solver: Any) -> None:
     other = type(method)(**{**method.__dict__, "solver": solver})
-    problem = FREE if method.traits.loads == "none" else LOADED
+    problem = {"none": FREE, "attitude": OF_ATTITUDE, "any": LOADED}[method.traits.loads]
     assert_same(one_step(problem, method, 0.05), one_step(problem, other, 0.05))
 
 
@@ -254,10 +255,11 @@ def test_names() -> None:
 # --- under JAX ---------------------------------------------------------------------------
 
 
-# Combined methods differentiate as their parts do; two of them, soon compiled, stand for all.
+# Combined methods differentiate as their parts do; one of them, soon compiled, stands for all.
 # So does one Munthe-Kaas method; the other tableaux run with `make test-long`.
-# One of each family at once, the others in the long tests; `test_flow` differentiates whole runs.
-AT_ONCE = ("imidm", "akw", "rig_pos", "mk-gauss2", "exact", "symmetric-rotation", "dmv10", "rattle", "em")
+# One of each family at once, the others in the long tests. imidm, dmv4, dla and strang-dmv are differentiated as whole
+# runs, and run in batches, in `test_flow` and `test_batches`.
+AT_ONCE = ("akw", "rig_pos", "mk-gauss2", "exact", "symmetric-rotation", "rattle", "em")
 DIFFERENTIATED = [
     *(
         m if m.name in AT_ONCE else pytest.param(m, marks=pytest.mark.long)
@@ -265,7 +267,7 @@ DIFFERENTIATED = [
         if not isinstance(m, Split | Composition)
     ),
     method_of("nystrom4-dmv4"),
-    method_of("triple4-strang-dmv"),
+    pytest.param(method_of("triple4-strang-dmv"), marks=pytest.mark.long),
 ]
 
 

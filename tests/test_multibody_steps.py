@@ -146,6 +146,7 @@ def test_a_step_forth_and_a_step_back_is_the_identity() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.optimised
 def test_bicycle_for_a_hundred_thousand_steps() -> None:
     """By `simulate`, whose program is optimised."""
     ride = ph.simulate(ph.problem("bicycle", speed=4.6, roll_rate=0.5), step=0.01, steps=100_000, every=10)

@@ -349,6 +349,7 @@ def test_a_step_is_compiled_once(problem: str) -> None:
         jax.monitoring.clear_event_listeners()
 
 
+@pytest.mark.optimised
 def test_steps_are_the_same_wherever_a_run_ends() -> None:
     """The first ones by a program compiled soon, the others by one compiled well: by their numbers alone."""
     pendulum = ph.problem("pendulum")

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from typing import Any
 
 _open: list[Signals] = []  # at most one
+_team = threading.local()
 
 
 def close() -> None:
@@ -93,6 +95,37 @@ class _Elsewhere(Signals):
         pass
 
 
+class Team:
+    """Threads that work for the main one: what comes to it stops their runs too."""
+
+    def __init__(self) -> None:
+        self.came: int | None = None
+
+    def call(self, fn: Callable[..., Any], *args: Any, **more: Any) -> Any:
+        """In one of them."""
+        _team.works_for = self
+        try:
+            return fn(*args, **more)
+        finally:
+            del _team.works_for
+
+
+class _Told(_Elsewhere):
+    """In a thread of a team."""
+
+    def __init__(self, team: Team) -> None:
+        super().__init__()
+        self._team = team
+
+    @property
+    def came(self) -> int | None:
+        return self._team.came
+
+    @came.setter
+    def came(self, signum: int | None) -> None:
+        pass
+
+
 def in_main_thread() -> bool:
     """Signals are handled there alone."""
     return threading.current_thread() is threading.main_thread()
@@ -101,5 +134,6 @@ def in_main_thread() -> bool:
 def watched() -> Signals | _Shared:
     """For the length of one run."""
     if not in_main_thread():
-        return _Elsewhere()
+        team = getattr(_team, "works_for", None)
+        return _Elsewhere() if team is None else _Told(team)
     return _Shared() if _open else Signals()

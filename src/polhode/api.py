@@ -14,6 +14,7 @@ import numpy as np
 
 from polhode._signals import Signals, watched
 from polhode.asked import last_of, length_within, moment_of, plan_of
+from polhode.device import called_on
 from polhode.given import problem_from
 from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, whole
@@ -55,6 +56,7 @@ def simulate(
     force: bool = False,
     stop_if: str | None = None,
     sentinels: bool = True,
+    device: str | None = None,
 ) -> Run:
     """Integrate the rotation of a body under a load from a start, the motion of a system, or a problem; or go on with
     a run.
@@ -83,6 +85,7 @@ def simulate(
     on_sample is called with a Run of the new samples after each block of steps, to show or to send them; the run stops
               where it returns True
     progress  show a bar when it takes long: True, False, or None for "on a terminal"
+    device    "cpu" or "gpu": where to compute; where JAX would by itself unless said. Without one it is an error
     method_path  `module:name` where a method that is no class with options can be had again, for saved files
     out       a folder `.zarr` to write to while the run goes on: samples are not kept in memory, and whatever ends the
               process, `ph.resume(out)` goes on with the same bits. One that is there is replaced only with `force`
@@ -99,12 +102,15 @@ def simulate(
     nothing drives it there is a warning.
 
     A member of a batch that fails is lost, with a warning, and `run.lost` says why: its samples are NaN from there on,
-    and the others go on as if it were not there; where none is left there is a StepError. Whatever the other members
-    do, one has the same bits. Alone it has the same to round-off only, 1e-14 of its momentum after 200 steps, as XLA
-    rounds differently where it computes one number and several at a time.
+    and the others go on as if it were not there; where none is left there is a StepError. A batch runs on all cores.
+    Whatever the other members do, and however many they are, one has the same bits. Without axes of a batch it has the
+    same to round-off only, 1e-14 of its momentum after 200 steps, as XLA rounds differently where it computes one
+    number and several at a time.
 
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
+    if device is not None:
+        return cast(Run, called_on(device, simulate, locals()))
     double_precision()
     if on_sample is not None and not callable(on_sample):
         raise InputError(f"on_sample is a function of a Run; got {on_sample!r}")

@@ -3,42 +3,87 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from polhode._notices import warn
+from polhode._signals import Team, watched
 from polhode.model.checks import InputError, numbers, positive, shown
 from polhode.model.family import Coordinate, Problems, check_alike
 from polhode.results.family import Family, gathered
 from polhode.results.rerun import NOT_AGAIN
 from polhode.simulation import Interrupted, Progress, StepError
+from polhode.simulation.tiles import cores
 
 _TOLD = 3  # members that failed, in a warning
 _WHOLE = 1e-9
+_AHEAD = 4  # runs for each thread that are asked for before the next one is done
+_LOOK = 0.1  # s, between looks at signals
 
 
 def family_of(simulate: Callable[..., Any], problems: Problems, how: dict[str, Any], progress: bool | None) -> Family:
-    """Every member by `simulate(problem, **how)`. One that fails keeps its samples, and the others go on."""
+    """Every member by `simulate(problem, **how)`, on all cores. One that fails keeps its samples, and the others go
+    on."""
     _check_times(problems, how)
     runs: list[Any] = []
     reasons: dict[tuple[int, ...], str] = {}
-    shape = problems.members.shape
+    places = list(np.ndindex(*problems.members.shape))
+    given = zip(places, _own(problems, how), strict=True)
+    calls = [partial(simulate, problems.members[at], progress=False, **own) for at, own in given]
     with Progress(problems.members.size, f"{problems.members.size} runs", progress, "runs") as bar:
-        for at, own in zip(np.ndindex(*shape), _own(problems, how), strict=True):
-            try:
-                runs.append(simulate(problems.members[at], progress=False, **own))
-            except StepError as error:
-                runs.append(error.run)
-                reasons[at] = str(error)
-            except KeyboardInterrupt as stop:
-                _interrupted(problems, runs, reasons, stop)
-            bar.advance(len(runs))
+        try:
+            for at, finish in zip(places, _under_way(calls, problems, how), strict=True):
+                try:
+                    runs.append(finish())
+                except StepError as error:
+                    runs.append(error.run)
+                    reasons[at] = str(error)
+                bar.advance(len(runs))
+        except KeyboardInterrupt as stop:
+            _interrupted(problems, runs, reasons, stop)
     if reasons:
         told = "; ".join(f"member {list(at)}: {why}" for at, why in list(reasons.items())[:_TOLD])
         warn(f"{len(reasons)} of {len(runs)} members failed; they keep their samples up to there. {told}")
     return gathered(problems, runs, reasons, _recipe(problems, runs, how))
+
+
+def _under_way(
+    calls: Sequence[Callable[[], Any]], problems: Problems, how: dict[str, Any]
+) -> Iterator[Callable[[], Any]]:
+    """What to call for the run of each, in their order. The first, which compiles, runs by itself; the others in as
+    many threads as there are cores, unless functions of the user's, which may not know of threads, are called on the
+    way."""
+    yield calls[0]
+    if cores() == 1 or how.get("on_sample") is not None or _acting(problems, how):
+        yield from calls[1:]
+        return
+    team = Team()
+    with watched() as signals, ThreadPoolExecutor(cores(), "polhode-run") as threads:
+        signals.keep()
+        waiting = deque(calls[1:])
+        running: deque[Future[Any]] = deque()
+        try:
+            while waiting or running:
+                while waiting and len(running) < _AHEAD * cores():
+                    running.append(threads.submit(team.call, waiting.popleft()))
+                while not wait([running[0]], timeout=_LOOK).done:
+                    team.came = team.came or signals.came
+                yield running.popleft().result
+        finally:
+            team.came = team.came or signals.came or (signal.SIGINT if running else None)
+            for future in running:
+                future.cancel()
+
+
+def _acting(problems: Problems, how: dict[str, Any]) -> bool:
+    """Whether events change the motion, by functions that Python calls."""
+    given = problems.first.events if how.get("events") is None else how["events"]
+    return any(getattr(event, "action", None) is not None for event in np.atleast_1d(np.array(given or (), object)))
 
 
 def _check_times(problems: Problems, how: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from polhode._programs.compiling import compiler_options
 from polhode._programs.fingerprint import fingerprint
 from polhode._programs.names import NamelessError, is_from, same_everywhere
-from polhode._programs.settings import has_64_bits, settings
+from polhode._programs.settings import has_64_bits, platform, settings
 from polhode._programs.stored import Stored, forget, kept_on_disk, stored, unchanged
 from polhode._programs.traced import Program, Traced, anew, trace_number, traced
 
@@ -19,6 +19,7 @@ __all__ = [
     "has_64_bits",
     "is_from",
     "kept_on_disk",
+    "platform",
     "same_everywhere",
     "settings",
     "stored",

@@ -23,31 +23,42 @@ _MAGIC = b"polhode program 1"
 
 def read(path: Path) -> tuple[Any, Any] | None:
     """(example of the result, exported program); None where there is none that can be used."""
+    content = read_bytes(path)
+    try:
+        tree, program = (content or b"").split(b"\n", 1)
+        return _decoded(json.loads(tree)), export.deserialize(bytearray(program))
+    except Exception:  # missing, or of another make: all the same to who asks
+        return None
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """What was written there, if it is whole and ours."""
     try:
         if hasattr(os, "geteuid"):
             found = path.lstat()
             if found.st_uid != os.geteuid() or found.st_mode & 0o022:
                 return None
         magic, digest, content = path.read_bytes().split(b"\n", 2)
-        if magic != _MAGIC or digest.decode() != _digest(path, content):
-            return None
-        tree, program = content.split(b"\n", 1)
-        return _decoded(json.loads(tree)), export.deserialize(bytearray(program))
-    except Exception:  # missing, cut short, spoilt, of another make: all the same to who asks
+        return content if magic == _MAGIC and digest.decode() == _digest(path, content) else None
+    except Exception:  # missing, cut short, spoilt
         return None
 
 
 def write(path: Path, example: Any, program: Any) -> None:
-    """Beside its place, then moved there; not at all on a full or read-only disk, or where the result is of a
-    kind that JSON cannot name."""
+    """Not at all where the result is of a kind that JSON cannot name."""
+    with suppress(TypeError):
+        write_bytes(path, json.dumps(_encoded(example)).encode() + b"\n" + bytes(program.serialize()))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Beside its place, then moved there; not at all on a full or read-only disk."""
     part = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        content = json.dumps(_encoded(example)).encode() + b"\n" + bytes(program.serialize())
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "wb") as file:
             file.write(b"\n".join([_MAGIC, _digest(path, content).encode(), content]))
         part.replace(path)
-    except (OSError, TypeError):
+    except OSError:
         with suppress(OSError):
             part.unlink()
 

@@ -32,6 +32,12 @@ def settings() -> tuple[Any, ...]:
     return tuple(getattr(config, name, None) for name in _SETTINGS)
 
 
+def platform() -> str:
+    """Where programs run that are made now: "cpu", "gpu", ..."""
+    chosen = config.jax_default_device
+    return str(getattr(chosen, "platform", chosen)) if chosen is not None else str(jax.default_backend())
+
+
 def has_64_bits() -> bool:
     """Whether JAX computes in float64 here and now."""
     return jax.dtypes.canonicalize_dtype(float) == np.float64

@@ -64,9 +64,9 @@ def forget() -> None:
 class Stored:
     """`jax.jit(fn)` that remembers what it traced, in the folder of JAX's cache of compiled programs."""
 
-    def __init__(self, fn: Callable[..., Any], static: int, briefly: bool) -> None:
+    def __init__(self, fn: Callable[..., Any], static: int, **compiled: bool) -> None:
         update_wrapper(self, fn)
-        self._fn, self._static, self._briefly = fn, static, briefly
+        self._fn, self._static, self._options = fn, static, compiled
         self.made = 0  # programs that were not in memory when they were asked for
         self._names: dict[Any, str] = {}
         self._called: dict[str, tuple[Flat, Callable[..., Any]]] = {}
@@ -116,7 +116,7 @@ class Stored:
         return self._called.setdefault(name, (flat, jax.jit(flat)))
 
     def _jit(self, fn: Callable[..., Any]) -> Any:
-        return jax.jit(fn, compiler_options=compiler_options(briefly=self._briefly))
+        return jax.jit(fn, compiler_options=compiler_options(**self._options))
 
     def _compiled(self, fn: Callable[..., Any], leaves: list[Any], results: Any = None) -> Callable[..., Any]:
         """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each. `results`: their
@@ -212,12 +212,14 @@ class Stored:
         return h.hexdigest()[:40]
 
 
-def stored(fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bool = False) -> Any:
+def stored(
+    fn: Callable[..., Any] | None = None, *, static: int = 0, briefly: bool = False, widely: bool = False
+) -> Any:
     """A decorator: compiled, its first `static` arguments static, and remembered from process to process.
-    `briefly` compiles what is called a few times only: soon, not well."""
+    `briefly` compiles what is called a few times only: soon, not well; `widely` what has many numbers side by side."""
     if fn is None:
-        return partial(stored, static=static, briefly=briefly)
-    return Stored(fn, static, briefly)
+        return partial(stored, static=static, briefly=briefly, widely=widely)
+    return Stored(fn, static, briefly=briefly, widely=widely)
 
 
 def _arrays(leaves: list[Any]) -> list[Any]:

@@ -27,3 +27,9 @@ def computed_once(fn: Callable[..., Any] | None = None, /, **options: Any) -> Ca
         return set_xla_metadata(values, inlineable="false") if jax.default_backend() == "cpu" else values
 
     return call
+
+
+def once(fn: Callable[..., Any], *args: Any) -> Any:
+    """`fn(*args)`, where components are arrays in a program that is being made: kept as it is."""
+    traced = any(isinstance(x, jax.core.Tracer) and x.ndim for x in jax.tree.leaves(args))
+    return computed_once(fn)(*args) if traced else fn(*args)

@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 Scalar = Any  # float, numpy array, JAX array or mpmath number; one batch shape in one vector
 
@@ -71,13 +72,17 @@ def stumpff(k: int, x: Scalar) -> Scalar:
 
 def _derivative(k: int, n: int, x: Scalar) -> Scalar:
     """The n-th derivative of c_k."""
-    if n == 0 and k < 2:  # no cancellation: these need no series
-        return _closed([0.0] * k + [1.0], x + _TINY)
     small = x < _SERIES_BELOW
-    return where(small, _series(k, n, x), _closed(_combination(k, n), where(small, _SERIES_BELOW, x)))
+    closed = _closed(_combination(k, n), where(small, _SERIES_BELOW, x))
+    return where(small, _series(k, n, x), closed)
 
 
-_derivative_jax = jax.custom_jvp(_derivative, nondiff_argnums=(0, 1))
+def _branched(k: int, n: int, x: Any) -> Any:
+    """The same; where no angle is large, as in most steps, without a root, sine and cosine."""
+    return lax.cond(jnp.all(x < _SERIES_BELOW), partial(_series, k, n), partial(_derivative, k, n), x)
+
+
+_derivative_jax = jax.custom_jvp(_branched, nondiff_argnums=(0, 1))
 
 
 @_derivative_jax.defjvp

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from polhode.bench import bicycle, chain, directors, iftomm, precision, roundoff, stabilisation, startup, step, written
+from polhode.bench import (
+    batch,
+    bicycle,
+    chain,
+    directors,
+    iftomm,
+    precision,
+    roundoff,
+    stabilisation,
+    startup,
+    step,
+    written,
+)
 from polhode.bench.base import Benchmark, Row
 from polhode.model.checks import unknown
 
@@ -10,6 +22,7 @@ BENCHMARKS = {
     b.name: b
     for b in (
         Benchmark("step", "Time per step, heavy top, h = 0.001, beside C++", step.measure, step.TINY),
+        Benchmark("batch", "Time of a step for each of many bodies, beside C++", batch.measure, batch.TINY, batch.draw),
         Benchmark("option", "The XLA option polhode sets, IMIDM", step.measure_option, step.TINY_OPTION),
         Benchmark(
             "precision",

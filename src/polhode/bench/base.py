@@ -20,6 +20,7 @@ class Row:
     ratio: float | None = None
     target: str = ""
     met: bool | None = None
+    number: float | None = None  # what was measured, in the unit of `value`, where a picture shows it
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Benchmark:
     title: str
     measure: Callable[..., list[Row]]
     tiny: Mapping[str, Any]
+    draw: Callable[[list[Row], str], Any] | None = None  # a picture of the rows, to a path
 
 
 def best_of(repeats: int, run: Callable[[], Any]) -> float:

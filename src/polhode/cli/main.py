@@ -10,9 +10,12 @@ from typing import Annotated
 import typer
 
 from polhode.cli.options import (
+    Device,
     Every,
+    ItemName,
     Json,
     Methods,
+    PaperIds,
     Plot,
     Sentinels,
     SentinelsAsBefore,
@@ -21,6 +24,7 @@ from polhode.cli.options import (
     Steps,
     StopIf,
     Tolerance,
+    Until,
     Written,
     decimal_number,
     named,
@@ -51,9 +55,7 @@ def run(
     method: Methods = None,
     step: Steps = None,
     tolerance: Tolerance = None,
-    until: Annotated[
-        float | None, typer.Option("--until", parser=decimal_number, metavar="SECONDS", help="Time to stop at (s).")
-    ] = None,
+    until: Until = None,
     every: Every = None,
     out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr (as it goes), .nc or .csv.")] = None,
     plot: Plot = None,
@@ -63,13 +65,15 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Replace what --out names, if it is there.")] = False,
     stop_if: StopIf = None,
     sentinels: Sentinels = True,
+    device: Device = None,
     as_json: Json = False,
 ) -> None:
     """Integrate a file or a built-in problem, and say what was conserved."""
     from polhode.cli.output import only_json
     from polhode.cli.run import run_command
+    from polhode.device import on_device
 
-    with only_json(as_json):
+    with only_json(as_json), on_device(device):
         how = (until, every, out, plot, as_json, trust, tolerance, force, stop_if, sentinels)
         run_command(source, settings or [], method or [], step or [], *how)
 
@@ -133,13 +137,8 @@ def problems(
 
 @app.command()
 def papers(
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.", autocompletion=named("paper")),
-    ] = None,
-    item: Annotated[
-        str | None, typer.Option("--item", metavar="ITEM", help="One of its items alone: fig1, table2, example1, 5.1.")
-    ] = None,
+    ids: PaperIds = None,
+    item: ItemName = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for an HTML report with the figures.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -168,15 +167,15 @@ def audit(
 
 @app.command()
 def bench(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Which benchmarks; all if none is named.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Which; all if none named.")] = None,
+    device: Device = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for what was measured, and where.")] = None,
     as_json: Json = False,
 ) -> None:
     """The benchmarks, with peers measured in the same run."""
     from polhode.cli.bench import bench_command
 
-    bench_command(names or [], as_json)
+    bench_command(names or [], as_json, out, device)
 
 
 @app.command()

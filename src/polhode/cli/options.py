@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout and nothing else.")]
+Device = Annotated[str | None, typer.Option("--device", help="cpu or gpu; an error where there is none.")]
 
 StopIf = Annotated[
     str | None,
@@ -82,4 +83,14 @@ Tolerance = Annotated[
 Every = Annotated[int | None, typer.Option("--every", parser=whole, metavar="COUNT", help="Save every so many steps.")]
 Plot = Annotated[
     Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; in 3D to .html, .gif, .mp4, .glb.")
+]
+ItemName = Annotated[
+    str | None, typer.Option("--item", metavar="ITEM", help="One of its items alone: fig1, table2, example1, 5.1.")
+]
+Until = Annotated[
+    float | None, typer.Option("--until", parser=decimal_number, metavar="SECONDS", help="Time to stop at (s).")
+]
+PaperIds = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.", autocompletion=named("paper")),
 ]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from polhode.algebra import Quaternion, Scalar, Vec3
-from polhode.algebra.scalars import sqrt
+from polhode.algebra.computed_once import once
+from polhode.algebra.scalars import is_mpmath, sqrt
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.methods.moser_veselov_series import SERIES
 from polhode.rotation import Rotation, State
@@ -52,10 +53,15 @@ class DMV(Implicit):
             return Y - (alpha * y + product)
 
         guess = y + (h / 2) * y.cross(x.scale(y))
+
+        def turn(Y: Vec3) -> Quaternion:
+            """ρ."""
+            e, _, _ = parts(Y)
+            length = 1.0 / sqrt(1.0 + e.norm2())
+            return Quaternion(length, *(length * e)).renormalized()
+
         Y, report = self.solve_momentum(system, residual, guess, h)
-        e, _, _ = parts(Y)
-        length = 1.0 / sqrt(1.0 + e.norm2())
-        rho = Quaternion(length, *(length * e)).renormalized()
+        rho = once(turn, Y)
         # y₁ of (15) is y turned by ρ; turned, Qy and C do not depend on how well (14) was solved.
         return Step(State(state.attitude * rho, rho.unrotate(y)), report)
 
@@ -109,13 +115,14 @@ class PreprocessedDMV(DMV):
 
 
 def polynomial(terms: Any, values: tuple[Scalar, ...]) -> Scalar:
-    """Σ (numerator/denominator) Π value^power. Powers by products: the same on mpmath numbers."""
+    """Σ (numerator/denominator) Π value^power. Powers by products: the same on mpmath numbers, where a quotient of
+    floats would not be exact."""
     total = None
     for (top, bottom), powers in terms:
         product = None
         for value, power in zip(values, powers, strict=True):
             for _ in range(power):
                 product = value if product is None else product * value
-        term = product * top / bottom
+        term = product * top / bottom if is_mpmath(product) else (top / bottom) * product
         total = term if total is None else total + term
     return total

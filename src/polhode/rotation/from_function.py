@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -20,14 +21,39 @@ from polhode.algebra.arraylike import as_array
 from polhode.model.checks import InputError
 from polhode.model.functions import as_float, parameters_of
 from polhode.rotation.loads import Load
-from polhode.rotation.members import AmbiguousError, batch_shape, begins_with, for_each_member, together
+from polhode.rotation.members import (
+    AmbiguousError,
+    batch_shape,
+    begins_with,
+    for_each_member,
+    mapped,
+    one_each,
+    together,
+)
 
 
+@dataclass(frozen=True)
 class TracedFunction(Traced):
-    """The function of a load, of the first few of its arguments and of parameters by name."""
+    """The function of a load for one body, of the first few of its arguments and of parameters by name; `each` of
+    which have one value for every member of a batch."""
 
-    def __call__(self, *values: Any, **parameters: Any) -> Any:
-        return self.evaluate(values, parameters)
+    each: tuple[str, ...] = ()
+
+    @property
+    def how(self) -> Any:
+        return self.each
+
+    @classmethod
+    def made(cls, program: Any, captured: tuple[Any, ...], how: Any) -> Any:
+        return cls(program, captured, how)
+
+    def __call__(self, values: tuple[Any, ...], parameters: dict[str, Any], shape: tuple[int, ...]) -> Any:
+        """For every member of a batch of any shape, in front in those parameters."""
+
+        def of_one(*values: Any, **parameters: Any) -> Any:
+            return self.evaluate(values, parameters)
+
+        return mapped(of_one, values, parameters, self.each, shape)
 
 
 class FromFunction(Load):
@@ -69,16 +95,14 @@ class FromFunction(Load):
         return least
 
     def _call(self, *values: Any) -> Any:
+        shape = batch_shape(values)
         if isinstance(self.fn, TracedFunction):
-            return self.fn(*values[: self._arity], **self.parameters)
-        return self._mapped(values[: self._arity], self.parameters, batch_shape(values))
+            return self.fn(values[: self._arity], self.parameters, shape)
+        return for_each_member(self._of_one, values[: self._arity], self.parameters, shape)
 
-    def _mapped(self, values: tuple[Any, ...], parameters: dict[str, Any], shape: tuple[int, ...]) -> Any:
-        def of_one(*values: Any, **parameters: Any) -> Any:
-            seen = (as_array(v) if isinstance(v, Mat3 | Vec3) else v for v in values)
-            return self._checked(self.fn(*seen, **parameters))
-
-        return for_each_member(of_one, values, parameters, shape)
+    def _of_one(self, *values: Any, **parameters: Any) -> Any:
+        seen = (as_array(v) if isinstance(v, Mat3 | Vec3) else v for v in values)
+        return self._checked(self.fn(*seen, **parameters))
 
     def _checked(self, value: Any) -> Any:
         """What the function returned, of the one shape that is allowed."""
@@ -105,7 +129,9 @@ class FromFunction(Load):
     def _works(self, shape: tuple[int, ...]) -> bool:
         numbers = jax.tree.map(as_float, self.parameters)
         try:
-            jax.eval_shape(lambda values, p: self._mapped(values, p, shape), self._examples(shape), numbers)
+            jax.eval_shape(
+                lambda values, p: for_each_member(self._of_one, values, p, shape), self._examples(shape), numbers
+            )
         except AmbiguousError:  # whoever traces it asks
             return True
         except Exception:  # whatever the function raises where it is given what it was not written for
@@ -121,20 +147,31 @@ class FromFunction(Load):
     def traced(self, shape: tuple[int, ...]) -> Any:
         if isinstance(self.fn, TracedFunction):
             return self
-        values = self._examples(shape)
         numbers = jax.tree.map(as_float, self.parameters)
+        each = one_each(self._of_one, self._examples(shape), numbers, shape)
+        own = {n: jax.tree.map(lambda x: x[(0,) * len(shape)], p) if n in each else p for n, p in numbers.items()}
 
         def call(values: Any, parameters: Any) -> Any:
-            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), self._mapped(values, parameters, shape))
+            return jax.tree.map(lambda x: jnp.asarray(x, dtype=float), self._of_one(*values, **parameters))
 
-        names, made_of = tuple(sorted(numbers)), (type(self), self.fn, self._arity, self._static(), shape)
-        leaves = [TracedFunction(*traced(call, values, numbers, of=made_of)), *(numbers[n] for n in names)]
+        names, made_of = tuple(sorted(numbers)), (type(self), self.fn, self._arity, self._static())
+        known = traced(call, self._examples(()), own, of=made_of)
+        leaves = [TracedFunction(*known, each), *(numbers[n] for n in names)]
         return self.tree_unflatten((None, names, self._arity, self._static()), leaves)
 
     def mark(self) -> Hashable | None:
         if not is_from(type(self), "polhode"):
             return None
         return fingerprint(type(self), self.fn, self._arity, self._static(), self.parameters)
+
+    def own_numbers(self) -> Any:
+        each = self.fn.each if isinstance(self.fn, TracedFunction) else ()
+        leaves, aux = self.tree_flatten()
+        own = [
+            jax.tree.map(lambda x, name=name: name in each, leaf)
+            for name, leaf in zip(("", *aux[1]), leaves, strict=True)
+        ]
+        return self.tree_unflatten(aux, own)
 
     def tree_flatten(self) -> Any:
         names = tuple(sorted(self.parameters))

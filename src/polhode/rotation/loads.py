@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3
 
@@ -21,13 +22,18 @@ def torque_of(energy: Callable[[Mat3], Scalar], R: Mat3, frame: Mat3 | None = No
     F = R if frame is None else frame
     R, F = jax.tree.unflatten(jax.tree.structure((R, F)), jnp.broadcast_arrays(*jax.tree.leaves((R, F))))
     a, b, c = (F.column(j) for j in range(3))
-    zero = Vec3(*(jnp.zeros_like(entry) for entry in a))
-    turns = (zero, c, -b), (-c, zero, a), (b, -a, zero)  # the columns of F skew(e_i)
+    columns = tuple(R.column(j) for j in range(3))
 
-    def along(turn: tuple[Vec3, Vec3, Vec3]) -> Scalar:
-        return -jax.jvp(lambda R: jnp.asarray(energy(R), dtype=float), (R,), (Mat3.from_columns(*turn),))[1]
+    def along(j: int, by: Vec3, k: int, other: Vec3) -> Scalar:
+        """Where columns j and k of R change so, and the third does not."""
 
-    return Vec3(*(along(turn) for turn in turns))
+        def moved(x: Vec3, y: Vec3) -> Scalar:
+            new = {j: x, k: y}
+            return jnp.asarray(energy(Mat3.from_columns(*(new.get(i, columns[i]) for i in range(3)))), dtype=float)
+
+        return -jax.jvp(moved, (columns[j], columns[k]), (by, other))[1]
+
+    return Vec3(along(1, c, 2, -b), along(0, -c, 2, a), along(0, b, 1, -a))  # the columns of F skew(e_i)
 
 
 class Load:
@@ -67,6 +73,11 @@ class Load:
     def mark(self) -> Hashable | None:
         """Equal to that of before only if it computes the same as it did; None where that cannot be told."""
         return None
+
+    def own_numbers(self) -> Load | None:
+        """The same with True in the place of numbers of which every member of a batch has its own, False of those for
+        all; None where that cannot be told: of a class of the user's with arrays."""
+        return None if any(map(np.ndim, jax.tree.leaves(self))) else jax.tree.map(lambda x: False, self)
 
     def __add__(self, other: Load) -> Load:
         return Sum((self, other))
@@ -130,6 +141,10 @@ class Sum(Load):
         marks = tuple(part.mark() for part in self.parts)
         return None if None in marks else marks
 
+    def own_numbers(self) -> Load | None:
+        parts = [part.own_numbers() for part in self.parts]
+        return None if None in parts else Sum(tuple(part for part in parts if part is not None))
+
     def __add__(self, other: Load) -> Load:
         return Sum((*self.parts, other))
 
@@ -164,3 +179,7 @@ class InPrincipalAxes(Load):
 
     def traced(self, shape: tuple[int, ...]) -> Load:
         return InPrincipalAxes(self.load.traced(shape), self.axes)
+
+    def own_numbers(self) -> Load | None:
+        own = self.load.own_numbers()
+        return None if own is None else InPrincipalAxes(own, jax.tree.map(lambda x: np.ndim(x) > 0, self.axes))

@@ -37,21 +37,22 @@ def together(**shapes: tuple[int, ...]) -> tuple[int, ...]:
 def for_each_member(
     fn: Callable[..., Any], values: tuple[Any, ...], parameters: dict[str, Any], shape: tuple[int, ...]
 ) -> Any:
-    """`fn(*values, **parameters)` for each member of a batch of that shape, which the function never sees.
+    """`fn(*values, **parameters)` for each member of a batch of that shape, which the function never sees."""
+    return mapped(fn, values, parameters, one_each(fn, values, parameters, shape), shape)
 
-    A parameter is one for all, or has one value for each member in its leading axes: whichever the
+
+def one_each(
+    fn: Callable[..., Any], values: tuple[Any, ...], parameters: dict[str, Any], shape: tuple[int, ...]
+) -> tuple[str, ...]:
+    """Parameters with one value for each member in their leading axes; the others are one for all: whichever the
     function can work with. Where it could work with both, only the user can know."""
-    if shape == ():
-        return fn(*values, **parameters)
-    values = jax.tree.map(lambda x: x if np.ndim(x) == 0 else jnp.broadcast_to(x, shape), values)
-    could_be = [name for name, p in parameters.items() if begins_with(shape, p)]
+    could_be = [name for name, p in parameters.items() if shape and begins_with(shape, p)]
     ways = [names for n in range(len(could_be) + 1) for names in combinations(could_be, n)]
-    calls = [partial(_mapped, fn, values, parameters, names, len(shape)) for names in ways]
-    if len(calls) == 1:
-        return calls[0]()
-    working = [call for call in calls if _works(call)]
+    if len(ways) == 1:
+        return ways[0]
+    working = [names for names in ways if _works(partial(mapped, fn, each=names, shape=shape), values, parameters)]
     if len(working) <= 1:
-        return (working or calls)[0]()  # where none works, it says why
+        return (working or ways)[0]  # where none works, the call says why
     names = " and ".join(repr(name) for name in could_be)
     raise AmbiguousError(
         f"the parameter {names} could be one array for all, or one value for each member of this batch of shape "
@@ -65,26 +66,30 @@ def begins_with(shape: tuple[int, ...], parameter: Any) -> bool:
     return any(np.shape(leaf)[: len(shape)] == shape for leaf in jax.tree.leaves(parameter))
 
 
-def _works(call: Callable[[], Any]) -> bool:
+def _works(call: Callable[..., Any], values: Any, parameters: Any) -> bool:
     try:
-        jax.eval_shape(call)
+        jax.eval_shape(call, values, parameters)
     except Exception:  # whatever the function raises where it is given what it was not written for
         return False
     return True
 
 
-def _mapped(
-    fn: Callable[..., Any], values: tuple[Any, ...], parameters: dict[str, Any], one_each: Iterable[str], depth: int
-) -> Any:
+def mapped(
+    fn: Callable[..., Any], values: tuple[Any, ...], parameters: dict[str, Any], each: Iterable[str],
+    shape: tuple[int, ...],
+) -> Any:  # fmt: skip
+    """`fn` for each member, where these parameters have one value for each."""
+
     def call(values: Any, parameters: Any) -> Any:
         return fn(*values, **parameters)
 
+    values = jax.tree.map(lambda x: x if np.ndim(x) == 0 else jnp.broadcast_to(x, shape), values)
     axes = (
         jax.tree.map(lambda x: 0 if np.ndim(x) else None, values),
-        {name: 0 if name in one_each else None for name in parameters},
+        {name: 0 if name in each else None for name in parameters},
     )
-    if not jax.tree.leaves(axes):  # a function of time alone
+    if not jax.tree.leaves(axes):  # one body, or a function of time alone
         return call(values, parameters)
-    for _ in range(depth):
+    for _ in shape:
         call = jax.vmap(call, in_axes=axes)
     return call(values, parameters)

@@ -174,6 +174,12 @@ class Rotation:
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
         return as_arrays(now), state
 
+    def own_numbers(self) -> Rotation | None:
+        """The same, begun, with True in the place of numbers of which every member of a batch has its own, and False of
+        those for all; None where that cannot be told."""
+        load = self.load.own_numbers()
+        return None if load is None else replaced(jax.tree.map(lambda x: np.ndim(x) > 0, self.free), load=load)
+
     def watched(self, fn: Any) -> WatchedNumber:
         if hasattr(fn, "of_system"):
             raise InputError("this event is one of a system of bodies, and this is one body; give a function")

@@ -18,6 +18,7 @@ from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples
 from polhode.simulation.sink import Passing, Sink
+from polhode.simulation.tiles import first_steps
 from polhode.simulation.trajectory import Checkpoint, Trajectory
 from polhode.simulation.walk import Walk
 
@@ -57,7 +58,8 @@ def integrate(
     ladder = (Rungs(method, system, begin.state, briefly) if rungs is None else rungs).afresh(begin.rung, begin.careful)
     saved = Samples(plan, begin.state, later, begin.done) if sink is None else Passing(plan, begin.state)
     walk = Walk(system, begin, plan, t0, ladder, saved, signals, watch)
-    walk.budget, walk.on_samples, walk.last, walk.sink = first_block, on_samples, last, sink
+    walk.budget = first_steps(begin.state, first_block)
+    walk.on_samples, walk.last, walk.sink = on_samples, last, sink
     began = time.perf_counter()
     with progress as bar:
         walk.go(bar, partial(_wait, method, system))

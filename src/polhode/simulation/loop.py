@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import jax
@@ -68,65 +68,81 @@ class Block:
 
 
 def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
-    """`count` samples, `stride` steps apart, from `state` after `done` steps.
-
-    In a batch a member whose step fails is lost: its numbers are NaN from there on, and the others go on. The last of
-    them stay where they were when their step failed, and the call ends there."""
-    shape = state.shape
-    if shape:
-        return _run_batch(method, system, state, done, t0, h, count, stride)
-    report = _broadcast(Report.explicit(), shape)
+    """`count` samples, `stride` steps apart, from `state` after `done` steps."""
+    report = _broadcast(Report.explicit(), ())
 
     def step(carry: Any) -> Any:
         state, n, _, tally, ok, _ = carry
         new, report, ok = step_of(method, system, state, t0 + n * h, h)
-        good = jnp.all(ok)
-        state = jax.tree.map(lambda a, b: jnp.where(good, a, b), new, state)
+        state = jax.tree.map(lambda a, b: jnp.where(ok, a, b), new, state)
         tally = Tally(
-            tally.iterations + jnp.max(report.iterations),
-            jnp.where(good, jnp.maximum(tally.worst, jnp.max(report.error)), tally.worst),
-            tally.renewals + good * jnp.max(report.renewals),
-            tally.halvings + good * jnp.max(report.halvings),
+            tally.iterations + report.iterations,
+            jnp.where(ok, jnp.maximum(tally.worst, report.error), tally.worst),
+            tally.renewals + ok * report.renewals,
+            tally.halvings + ok * report.halvings,
         )
-        return state, n + good, good, tally, ok, report
+        return state, n + ok, ok, tally, ok, report
 
-    start = (state, done, jnp.asarray(True), _none_yet(), jnp.ones(shape, bool), report)
-    state, done, _, tally, ok, report, buffer = _sampled(step, start, count, stride)
+    start = (state, done, jnp.asarray(True), _none_yet(()), jnp.asarray(True), report)
+    capacity = capacity_for(numbers_in(state))
+    state, done, _, tally, ok, report, buffer = _sampled(step, start, count, stride, capacity)
     return Block(state, done, tally.packed, ok, report, buffer)
 
 
-def _run_batch(method: Any, system: Any, state: Any, begun: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Ended:
+    """Of each member of a batch: whether it goes on; if not, in which step of this call it was lost, from 1 on, and
+    how that ended. `packed`, one array, in front."""
+
+    here: Any
+    failed: Any
+    converged: Any
+    error: Any
+    iterations: Any
+
+    @property
+    def packed(self) -> Any:
+        return jnp.stack([jnp.asarray(getattr(self, f.name), dtype=float) for f in fields(self)])
+
+
+def run_members(
+    method: Any, system: Any, state: Any, begun: Any, t0: Any, h: Any, count: Any, stride: Any, capacity: int
+) -> tuple[Any, Any, Any, Any]:
+    """The same for members of a batch, each by itself: none waits for another, and nothing is asked of all of them but
+    by a solver. One whose step fails is lost: its numbers are NaN from there on. Their states, `Ended`, the tally of
+    whoever has most of it, and samples."""
     shape = state.shape
 
     def step(carry: Any) -> Any:
-        state, n, _, tally, here, kept, failed = carry
+        state, n, go, tally, ended = carry
         new, report, ok = step_of(method, system, state, t0 + n * h, h)
-        on = here & ok
-        good, lost = jnp.any(on), here & ~on
-        # No member is left: those that were stay as they are, for whoever looks at why.
-        state = jax.tree.map(lambda a, b: jnp.where(good, jnp.where(_wide(on, a), a, jnp.nan), b), new, state)
-        kept = jax.tree.map(lambda a, b: jnp.where(lost, a, b), report, kept)
-        failed = jnp.where(lost, n - begun + 1, failed)
+        on = ended.here & ok
+        lost = ended.here & ~on
+        state = jax.tree.map(lambda x: jnp.where(_wide(on, x), x, jnp.nan), new)
         tally = Tally(
-            tally.iterations + jnp.max(jnp.where(on, report.iterations, 0)),
-            jnp.maximum(tally.worst, jnp.max(jnp.where(on, report.error, 0.0))),
-            tally.renewals + jnp.max(jnp.where(on, report.renewals, 0)),
-            tally.halvings + jnp.max(jnp.where(on, report.halvings, 0)),
+            tally.iterations + jnp.where(on, report.iterations, 0),
+            jnp.maximum(tally.worst, jnp.where(on, report.error, 0.0)),
+            tally.renewals + jnp.where(on, report.renewals, 0),
+            tally.halvings + jnp.where(on, report.halvings, 0),
         )
-        return state, n + good, good, tally, on, kept, failed
+        now = Ended(on, n - begun + 1, report.converged, report.error, report.iterations)
+        ended = replace(jax.tree.map(lambda a, b: jnp.where(lost, a, b), now, ended), here=on)
+        return state, n + 1, go, tally, ended
 
     here = jnp.broadcast_to(_finite(state, shape), shape)
-    report, failed = _broadcast(Report.explicit(), shape), jnp.full(shape, -1, begun.dtype)
-    start = (state, begun, jnp.any(here), _none_yet(), here, report, failed)
-    state, done, _, tally, ok, report, failed, buffer = _sampled(step, start, count, stride)
-    return Block(state, done, tally.packed, ok, report, buffer, failed)
+    none = jnp.zeros(shape, begun.dtype)
+    ended = Ended(here, none, here, jnp.zeros(shape), jnp.zeros(shape, int))
+    start = (state, begun, jnp.asarray(True), _none_yet(shape), ended)
+    state, _, _, tally, ended, buffer = _sampled(step, start, count, stride, capacity)
+    return state, ended.packed, jax.tree.map(jnp.max, tally).packed, buffer
 
 
-def _none_yet() -> Tally:
-    return Tally(jnp.asarray(0), jnp.asarray(0.0), jnp.asarray(0), jnp.asarray(0))
+def _none_yet(shape: tuple[int, ...]) -> Tally:
+    return Tally(jnp.zeros(shape, int), jnp.zeros(shape), jnp.zeros(shape, int), jnp.zeros(shape, int))
 
 
-def _sampled(step: Any, start: Any, count: Any, stride: Any) -> Any:
+def _sampled(step: Any, start: Any, count: Any, stride: Any, capacity: int) -> Any:
     """Steps with a sample after every so many: the first of what they carry, the second is their count, the third
     whether to go on."""
 
@@ -137,7 +153,6 @@ def _sampled(step: Any, start: Any, count: Any, stride: Any) -> Any:
         keep = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, j, 0)  # noqa: E731
         return (*inner, jax.tree.map(keep, buffer, inner[0]))
 
-    capacity = capacity_for(numbers_in(start[0]))
     buffer = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape)), start[0])
     return lax.fori_loop(0, count, sample, (*start, buffer))
 

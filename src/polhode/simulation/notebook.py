@@ -38,8 +38,8 @@ class Bar:
         self.label, self.total, self.what, self.done = label, total, what, 0
         self.line, self.began, self.last = Line(label), time.perf_counter(), 0.0
 
-    def update(self, _: Any, *, completed: int | None = None, description: str | None = None) -> None:
-        """As rich's bars take it."""
+    def update(self, _: Any, *, completed: int | None = None, description: str | None = None, words: str = "") -> None:
+        """As rich's bars take it; `words` tell how it goes."""
         self.done = self.done if completed is None else completed
         self.label = description or self.label
         now = time.perf_counter()
@@ -48,7 +48,7 @@ class Bar:
         self.last = now
         part = self.done / self.total if self.total else 0.0
         left = f", {(now - self.began) * (1 - part) / part:.0f} s left" if part > 0 else ""
-        self.line.show(f"{self.label}: {self.done:,} of {self.total:,} {self.what}{left}", part)
+        self.line.show(f"{self.label}: {self.done:,} of {self.total:,} {self.what}{left}{words and f', {words}'}", part)
 
     def stop(self) -> None:
         self.line.stop()

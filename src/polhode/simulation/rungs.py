@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.simulation.loop import Block, run_block, run_block_briefly
+from polhode.simulation.on_gpu import program_of_batch
 
 _CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
 # Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
@@ -66,9 +67,14 @@ class Rungs:
         rung = self._at(done)
         soon = rung > 0 or done < self._briefly
         if (rung, soon) not in self._programs:  # users' functions stay as they were, to the end of the run
-            made = run_block_briefly if soon else run_block
-            self._programs[rung, soon] = made.prepared(self._rungs[rung], *self._like)
+            self._programs[rung, soon] = self._made(self._rungs[rung], soon)
         return self._programs[rung, soon]
+
+    def _made(self, method: Any, soon: bool) -> Any:
+        system, state, *_ = self._like
+        if state.shape:
+            return program_of_batch(method, system, state)
+        return (run_block_briefly if soon else run_block).prepared(method, *self._like)
 
     def is_new(self, done: int) -> bool:
         """Whether the program of now was not called yet in this run."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from polhode._signals import Signals
 from polhode.simulation.events import EventError, Turn, Watch
-from polhode.simulation.loop import Block, Tally, capacity_for, numbers_in
+from polhode.simulation.loop import Block, Tally
 from polhode.simulation.lost import LostMember, lost_in, without
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
@@ -23,6 +23,7 @@ from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples
 from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
+from polhode.simulation.tiles import capacity_of, slower
 from polhode.simulation.trajectory import Checkpoint
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
@@ -46,7 +47,8 @@ class Walk:
         self.status, self.tally, self.failure = Status.OK, Tally(0, 0.0, 0, 0), dict[str, Any]()
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
-        self.budget, self._shown, self._capacity = 1, 0, capacity_for(numbers_in(begin.state))
+        self.budget, self._shown, self._capacity = 1, 0, capacity_of(begin.state)
+        self._slower = slower(begin.state)
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
         if begin.done == 0 and not begin.offset and plan.at is None:
             saved.add(0, 0.0, begin.state)
@@ -79,7 +81,9 @@ class Walk:
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
                 if not fresh and self.done > before:  # the first call may have compiled
-                    self.budget = max(1, int((self.done - before) * min(8.0, _BLOCK_SECONDS / max(spent, 1e-6))))
+                    self.budget = max(
+                        1, int((self.done - before) * min(8.0, _BLOCK_SECONDS * self._slower / max(spent, 1e-6)))
+                    )
             if self.status in (Status.OK, Status.STOPPED):
                 self._leave(self.done, np.inf if self.status is Status.OK else self.offset + _END * self.plan.step)
         except EventError as error:

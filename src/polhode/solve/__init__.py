@@ -2,7 +2,7 @@
 
 from polhode.solve.chord import Chord
 from polhode.solve.dense_newton import DenseNewton
-from polhode.solve.iteration import FixedPoint, Newton, PlainNewton, Report, Residual
+from polhode.solve.iteration import FixedPoint, Newton, PlainNewton, Report, Residual, until_converged
 from polhode.solve.ladder import Ladder
 from polhode.solve.least_norm import LeastNorm
 
@@ -16,4 +16,5 @@ __all__ = [
     "PlainNewton",
     "Report",
     "Residual",
+    "until_converged",
 ]

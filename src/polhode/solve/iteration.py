@@ -13,18 +13,22 @@ error left reported. `mode` overrides this choice, which `runs_until_converged` 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from polhode.algebra import Mat3, Scalar, Vec3
+from polhode._programs import platform
+from polhode.algebra import Scalar
+from polhode.algebra.computed_once import once
 from polhode.algebra.scalars import is_mpmath
-
-Residual = Callable[[Any], Any]
+from polhode.solve.columns import Residual, solve_linear, solver_of, with_columns
 
 
 def _none() -> Any:
@@ -58,9 +62,22 @@ class Report:
         )
 
 
+_looping: ContextVar[bool] = ContextVar("looping", default=False)
+
+
+@contextmanager
+def until_converged() -> Iterator[None]:
+    """Within, what is made loops until converged wherever it will run: inside of a kernel that costs nothing."""
+    before = _looping.set(True)
+    try:
+        yield
+    finally:
+        _looping.reset(before)
+
+
 def runs_until_converged(mode: str) -> bool:
     """The one place that decides between looping until converged and a fixed count."""
-    return mode == "converge" or (mode == "auto" and jax.default_backend() == "cpu")
+    return mode == "converge" or (mode == "auto" and (_looping.get() or platform() == "cpu"))
 
 
 @dataclass(frozen=True)
@@ -140,8 +157,8 @@ class Newton(_Iteration):
     count: int = 2
 
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        y, jvp = jax.linearize(residual, x)
-        solve = linear_solver(jvp, y)
+        y, columns = once(partial(with_columns, residual), x)
+        solve = solver_of(columns, y)
         first = solve(y)
         x = _minus(x, first)
         second = solve(residual(x))
@@ -161,8 +178,8 @@ class PlainNewton(_Iteration):
     count: int = 4
 
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        y, jvp = jax.linearize(residual, x)
-        dx = linear_solver(jvp, y)(y)
+        y, columns = once(partial(with_columns, residual), x)
+        dx = solver_of(columns, y)(y)
         return _minus(x, dx), _norm(dx) / scale
 
 
@@ -178,31 +195,6 @@ class FixedPoint(_Iteration):
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
         dx = residual(x)
         return _minus(x, dx), _norm(dx) / scale
-
-
-def solve_linear(g: Callable[[Any], Any], b: Any) -> Any:
-    """The x with g(x) = b, for a linear g on a pytree of components."""
-    return linear_solver(g, b)(b)
-
-
-def linear_solver(g: Callable[[Any], Any], like: Any) -> Callable[[Any], Any]:
-    """The inverse of a linear g on pytrees of components like `like`."""
-    leaves, tree = jax.tree.flatten(like)
-    one, zero = jnp.ones_like(leaves[0]), jnp.zeros_like(leaves[0])
-    n = len(leaves)
-    columns = [
-        jax.tree.leaves(g(jax.tree.unflatten(tree, [one if i == j else zero for i in range(n)]))) for j in range(n)
-    ]
-    if n == 3:
-        inverse = Mat3.from_columns(*(Vec3(*c) for c in columns)).inverse()
-        return lambda b: jax.tree.unflatten(tree, list(inverse @ Vec3(*jax.tree.leaves(b))))
-    factors = jax.scipy.linalg.lu_factor(jnp.stack([jnp.stack(c, axis=-1) for c in columns], axis=-1))
-
-    def solve(b: Any) -> Any:
-        x = jax.scipy.linalg.lu_solve(factors, jnp.stack(jax.tree.leaves(b), axis=-1)[..., None])[..., 0]
-        return jax.tree.unflatten(tree, [x[..., i] for i in range(n)])
-
-    return solve
 
 
 def _in_many_digits(residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Report]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -13,11 +14,12 @@ from polhode.model.problem import Problem
 from polhode.problems import problem_of
 from polhode.results.run import Run
 from polhode.rotation import Rotation, State
+from polhode.rotation.loads import Load
 from polhode.rotation.quantities import kinetic_energy
 from polhode.verify.conservation import Course, Kept
 from polhode.verify.measures import Measures
 from polhode.verify.structure import invariant_defects, poisson_defect, symmetry_defect, symplectic_defect
-from polhode.verify.trials import load_of, trials_for
+from polhode.verify.trials import any_load_of, load_of, trials_for
 
 _ROUND_OFF = 1e-12  # over 10⁵ steps; the methods measure 1e-15 to 4e-13
 
@@ -27,11 +29,20 @@ def _free_body() -> Problem:
     return problem_of("free-body").problem()
 
 
-@cache
-def _fast_top() -> Problem:
+def _fast_top(load_of_weight: Callable[[float], Load]) -> Problem:
     """With its load in the form of the trials, so that their program takes its steps."""
     top = problem_of("fast-top").problem()
-    return replace(top, system=Rotation(top.body, load_of(top.system.load.parameters["weight"], 0.0)))
+    return replace(top, system=Rotation(top.body, load_of_weight(top.system.load.parameters["weight"])))
+
+
+@cache
+def _top() -> Problem:
+    return _fast_top(lambda weight: load_of(weight, 0.0))
+
+
+@cache
+def _top_of_any_load() -> Problem:
+    return _fast_top(lambda weight: any_load_of(weight, 0.0, 0.0))
 
 
 def _half_step_energy(run: Run) -> np.ndarray:
@@ -40,7 +51,7 @@ def _half_step_energy(run: Run) -> np.ndarray:
 
 
 FREE = Course("free body", _free_body, 0.1, 100_000, 50)
-TOP = Course("heavy top", _fast_top, 0.002, 100_000, 50)
+TOP = Course("heavy top", _top, 0.002, 100_000, 50)
 OF_FREE = (
     Kept("energy", "energy", FREE, lambda run: run.kinetic, _ROUND_OFF),
     Kept("spatial_momentum", "spatial momentum", FREE, lambda run: run.spatial_momentum, _ROUND_OFF),
@@ -50,12 +61,13 @@ OF_TOP = (
     Kept("top_energy", "energy", TOP, lambda run: run.energy, _ROUND_OFF),
     Kept("vertical_momentum", "vertical momentum", TOP, lambda run: run.spatial_momentum[:, 2], _ROUND_OFF),
 )
+OF_TOP_OF_ANY_LOAD = tuple(replace(kept, course=replace(TOP, problem=_top_of_any_load)) for kept in OF_TOP)
 HALF_STEP = Kept("half_step_energy", "half-step energy", FREE, _half_step_energy, _ROUND_OFF)
 
 
 def kept_by(method: Method) -> list[Kept]:
     traits = method.traits
-    loaded = OF_TOP if traits.loads != "none" else ()
+    loaded = {"none": (), "attitude": OF_TOP, "any": OF_TOP_OF_ANY_LOAD}[traits.loads]
     return [*OF_FREE, *loaded, *((HALF_STEP,) if traits.half_step_energy else ())]
 
 

@@ -16,7 +16,7 @@ from polhode.algebra import Quaternion, Vec3
 from polhode.methods import Method
 from polhode.rotation import Rotation, State
 from polhode.verify.motion import Motion, motion_of
-from polhode.verify.trials import BODY, FREE, HEAVY, SHAKEN, START
+from polhode.verify.trials import BODY, FREE, START, trials_for
 
 STEPS = (1.0, 0.7, 0.4, 0.2)  # the longest that can be solved: there the defects of high orders show
 # Differences, by the program that every other measurement takes its steps with: one of derivatives compiles for longer
@@ -71,7 +71,7 @@ def _differences(motion: Motion, h: float) -> LongStep | None:
 @cache
 def long_step(method: Method, *, heavy: bool) -> LongStep:
     """Of an asymmetric heavy top, or of the free body."""
-    motion = motion_of(method, (HEAVY if heavy else FREE).problem)
+    motion = motion_of(method, (trials_for(method.traits.loads)[1] if heavy else FREE).problem)
     found = (_differences(motion, h) for h in STEPS)
     return next((step for step in found if step is not None), LongStep(np.full((6, 6), np.nan), motion.start))
 
@@ -118,7 +118,7 @@ def invariant_defects(method: Method) -> dict[str, float]:
 def symmetry_defect(method: Method, h: float = 0.2) -> float:
     """How far a step of h and one of -h, under gravity and a torque of time if the method takes loads, end from where
     they began."""
-    trial = SHAKEN if method.traits.loads != "none" else FREE
+    trial = trials_for(method.traits.loads)[2] if method.traits.loads != "none" else FREE
     motion = motion_of(method, trial.problem)
     there = motion.run(h, 1, 1, t0=0.3)
     back = motion.run(-h, 1, 1, start=there.last_state, t0=0.3 + h)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -26,7 +26,6 @@ class RotationTrial:
     load: Load | None
     start: Start
     torque: Callable[[float, np.ndarray, np.ndarray], Any]  # (t, R, omega), in body components
-    loads: str  # which methods can run it: those whose traits.loads is this, or more
     until: float = 2.0
     round_off: float = 2e-12  # errors below are those of the reference and of arithmetic
 
@@ -76,22 +75,31 @@ def load_of(weight: float, shaking: float) -> Load:
     return gravity + Torque(shaken, frame="space")
 
 
-def _damping_torque(t: Any, R: Mat3, omega: Vec3) -> Vec3:
-    return -0.3 * omega
+def any_load_of(weight: float, shaking: float, damping: float) -> Load:
+    """With a torque of the angular velocity besides: for methods that take any load, one program for all of them."""
+
+    def damped(t: Any, R: Mat3, omega: Vec3) -> Vec3:
+        return -damping * omega
+
+    return load_of(weight, shaking) + Torque(damped)
 
 
 BODY = RigidBody((1.0, 1.6, 2.2))
 START = State.of(attitude=exp((0.4, -0.2, 0.3)), omega=(0.7, 1.1, -0.5))
 WEIGHT = 3.0  # N m
 
-FREE = RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3), "none")
-HEAVY = RotationTrial("asymmetric heavy top", BODY, load_of(WEIGHT, 0.0), START, _gravity, "attitude")
-SHAKEN = RotationTrial("torque of time", BODY, load_of(WEIGHT, 1.0), START, _heavy_and_shaking, "attitude")
-DAMPED = RotationTrial("damping", BODY, Torque(_damping_torque), START, lambda t, R, w: -0.3 * w, "any")
-TRIALS = (FREE, HEAVY, SHAKEN, DAMPED)
-REACH = {"none": 0, "attitude": 1, "any": 2}
+FREE = RotationTrial("free body", BODY, None, START, lambda t, R, w: np.zeros(3))
+HEAVY = RotationTrial("asymmetric heavy top", BODY, load_of(WEIGHT, 0.0), START, _gravity)
+SHAKEN = RotationTrial("torque of time", BODY, load_of(WEIGHT, 1.0), START, _heavy_and_shaking)
+TRIALS = (FREE, HEAVY, SHAKEN)
+OF_ANY_LOAD = (
+    FREE,
+    replace(HEAVY, load=any_load_of(WEIGHT, 0.0, 0.0)),
+    replace(SHAKEN, load=any_load_of(WEIGHT, 1.0, 0.0)),
+    RotationTrial("damping", BODY, any_load_of(0.0, 0.0, 0.3), START, lambda t, R, w: -0.3 * w),
+)
 
 
-def trials_for(loads: str) -> list[RotationTrial]:
-    """The trials that a method with these `traits.loads` can run."""
-    return [trial for trial in TRIALS if REACH[trial.loads] <= REACH[loads]]
+def trials_for(loads: str) -> tuple[RotationTrial, ...]:
+    """Those that a method with these `traits.loads` can run: a free body, a heavy top, a shaken one, a damped body."""
+    return {"none": TRIALS[:1], "attitude": TRIALS, "any": OF_ANY_LOAD}[loads]

@@ -1,0 +1,39 @@
+"""`on_device`: where a run computes, if not where JAX would by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+
+from polhode.model.checks import InputError
+
+_DEVICES = ("cpu", "gpu")
+
+
+@contextmanager
+def on_device(name: str | None) -> Iterator[None]:
+    """Within, on the first device of this kind; an InputError where there is none: never silently on another."""
+    if name is None:
+        yield
+        return
+    if name not in _DEVICES:
+        raise InputError(f"device is one of {', '.join(_DEVICES)}; got {name!r}")
+    try:
+        found = jax.devices(name)
+    except RuntimeError as error:
+        there = ", ".join(sorted({device.platform for device in jax.devices()}))
+        raise InputError(
+            f"device {name!r} was asked for, and JAX sees none here, only: {there}. For a GPU of NVIDIA's "
+            "pip install 'polhode[gpu]'; or leave the device out"
+        ) from error
+    with jax.default_device(found[0]):
+        yield
+
+
+def called_on(name: str, fn: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """The function on that device, with all that it was given but the name of it."""
+    with on_device(name):
+        return fn(**{key: value for key, value in given.items() if key != "device"})

@@ -1,0 +1,164 @@
+"""`Tiles`: a batch cut into tiles of a fixed width, which stay in cache, on all cores.
+
+One program serves every batch, whatever its size and shape, so a member has the same bits alone in a batch and among a
+million others. The last tile is filled up with copies of its last member.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from polhode._programs import platform, stored
+from polhode.simulation.batch import Batch
+from polhode.simulation.loop import capacity_for, numbers_in, run_members
+
+WIDTH = 64  # members; what a step of them makes stays in the first-level cache
+_ROOM = 3 * 2**15  # numbers
+GROUP = 32  # tiles of a call at most, so that calling takes little of the time
+MANY, LARGE_GROUP = 2**16, 128  # of more members than that a call takes more tiles, to the next sample
+
+
+def capacity_of(state: Any) -> int:
+    """Samples that a call can return: of a batch so few that the loop over a tile is one native function (see
+    `_startup`), and that making room for them takes little of the time."""
+    numbers, members = numbers_in(state), math.prod(state.shape)
+    if not state.shape:
+        return capacity_for(numbers)
+    if members > MANY:
+        return 1
+    together = GROUP * WIDTH if members > WIDTH else WIDTH
+    return max(1, min(capacity_for(numbers), _ROOM // (numbers // members * together)))
+
+
+def first_steps(state: Any, steps: int) -> int:
+    """Of a run that begins with so many of one body before it looks at the clock."""
+    return max(8, steps * WIDTH // max(WIDTH, math.prod(state.shape)))
+
+
+def slower(state: Any) -> float:
+    """How much longer than for one body a run goes on between looks at the clock, the progress bar and Ctrl-C: numbers
+    of a batch are put together each time."""
+    return min(20.0, 1.0 + numbers_in(state) / 2**20)
+
+
+def run_tiles_of(
+    method: Any, own: tuple[bool, ...], capacity: int, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any,
+    stride: Any, tiles: Any,
+) -> Any:  # fmt: skip
+    """`run_members` of the first so many tiles, which are in front in the state and in the system's `own` numbers."""
+    leaves, tree = jax.tree.flatten(system)
+
+    def run(k: Any) -> Any:
+        at = lambda x: lax.dynamic_index_in_dim(x, k, keepdims=False)  # noqa: E731
+        mine = jax.tree.unflatten(tree, [at(x) if is_own else x for x, is_own in zip(leaves, own, strict=True)])
+        end, ended, tally, rows = run_members(
+            method, mine, jax.tree.map(at, state), done, t0, h, count, stride, capacity
+        )
+        return end, ended, tally, rows if capacity > 1 else None  # the only sample is the end
+
+    def next_one(k: Any, so_far: Any) -> Any:
+        put = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, k, 0)  # noqa: E731
+        return jax.tree.map(put, so_far, run(k))
+
+    room = jax.tree.leaves(state)[0].shape[0]
+    if room == 1:
+        return jax.tree.map(lambda x: x[None], run(0))
+    empty = jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), jax.eval_shape(run, 0))
+    return lax.fori_loop(0, tiles, next_one, empty)
+
+
+run_tiles = stored(run_tiles_of, static=3, widely=True)
+
+
+@cache
+def workers() -> ThreadPoolExecutor:
+    """A thread for every core: XLA lets go of Python while it computes."""
+    return ThreadPoolExecutor(cores(), "polhode")
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Tiles(Batch):
+    """A batch in tiles. Where it cannot be told which numbers are of each member, it is one tile."""
+
+    def __init__(self, method: Any, system: Any, state: Any) -> None:
+        super().__init__(state)
+        known = system.own_numbers() if platform() == "cpu" else None
+        self._own = tuple(jax.tree.leaves(known)) if known is not None else (False,) * len(jax.tree.leaves(system))
+        self._tile = self.shape if known is None else (WIDTH,)
+        self._width = self.count if known is None else WIDTH
+        tiles = -(-self.count // self._width)
+        self._room = 1 if tiles == 1 else LARGE_GROUP if self.count > MANY else GROUP
+        self._capacity = capacity_of(state)
+        self._each = min(self._room, -(-tiles // cores())) * self._width  # members of a call
+        self._starts = range(0, self.count, self._each)
+        self._last: Any = (None, [])
+        self._systems = self._cut(system, self._own)
+        like = (self._systems[0], self._cut(state)[0], np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
+        self._program = run_tiles.prepared(method, self._own, self._capacity, *like)
+
+    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
+        parts = self._last[1] if state is self._last[0] else self._cut(state)
+        wide = [np.shape(x)[len(self.shape) :] for x in jax.tree.leaves(state)]
+        ends = [np.empty((self.count, *rest)) for rest in wide]
+        rows_apart = self._capacity > 1
+        samples = [
+            np.empty((int(count), self.count, *rest)) if rows_apart else x[None]
+            for rest, x in zip(wide, ends, strict=True)
+        ]
+        ended = np.empty((5, self.count))
+
+        def call(k: int) -> tuple[Any, Any]:
+            first = self._starts[k]
+            members = min(self._each, self.count - first)
+            place, tiles = slice(first, first + members), -(-members // self._width)
+            new = self._program(self._systems[k], parts[k], done, t0, h, count, stride, np.int64(tiles))
+            end, how, tally, rows = jax.block_until_ready(new)
+            for whole, x in zip(ends, jax.tree.leaves(end), strict=True):
+                whole[place] = self._joined(x, 0)[:members]
+            for whole, x in zip(samples if rows_apart else (), jax.tree.leaves(rows), strict=True):
+                whole[:, place] = self._joined(np.asarray(x)[:tiles, : int(count)], 1)[:, :members]
+            ended[:, place] = self._joined(how, 1)[:, :members]
+            return end, np.asarray(tally)[:tiles].max(axis=0)
+
+        calls = range(len(self._starts))
+        new = [call(0)] if len(calls) == 1 else list(workers().map(call, calls))
+        whole = self.shaped(ends, state)
+        self._last = (whole, [end for end, _ in new])  # cut already, where the run goes on from there
+        return whole, ended, np.max([tally for _, tally in new], axis=0), self.shaped(samples, state, int(count))
+
+    def _joined(self, x: Any, behind: int) -> np.ndarray:
+        """Tiles as one axis, behind some others."""
+        x = np.moveaxis(np.asarray(x), 0, behind)
+        depth = behind + 1 + len(self._tile)
+        return x.reshape(*x.shape[:behind], -1, *x.shape[depth:])
+
+    def _cut(self, values: Any, own: tuple[bool, ...] | None = None) -> list[Any]:
+        """For every call, numbers of its members and those for all; all are of members unless said."""
+        leaves, tree = jax.tree.flatten(values)
+        own = own or (True,) * len(leaves)
+        cuts = [self._pieces(x) if is_own else [x] * len(self._starts) for x, is_own in zip(leaves, own, strict=True)]
+        return [jax.tree.unflatten(tree, [cut[k] for cut in cuts]) for k in range(len(self._starts))]
+
+    def _pieces(self, x: Any) -> list[np.ndarray]:
+        """Numbers of each member, for every call, in tiles; the last one is filled up."""
+        flat = self.flat(x)
+        pieces = []
+        for first in self._starts:
+            mine = flat[first : first + self._each]
+            piece = np.zeros((self._room * self._width, *flat.shape[1:]))
+            piece[: len(mine)], piece[len(mine) : self._each] = mine, mine[-1]
+            pieces.append(piece.reshape(self._room, *self._tile, *flat.shape[1:]))
+        return pieces
