@@ -29,7 +29,7 @@ test-long: .venv/installed
 
 # Each dependency is touched by one of these. Old versions of one use what new versions of another deprecate.
 LOWEST = house results cli cli_errors programs simulation expressions docs mechanics animation quotient \
-         multibody_solvers multibody_systems references
+         multibody_solvers multibody_systems references packaging cli_machines films
 test-lowest: .venv-lowest/installed
 	.venv-lowest/bin/python -m pytest -n 2 -m 'not slow and not long' \
 	  -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning $(LOWEST:%=tests/test_%.py)

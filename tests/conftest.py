@@ -22,7 +22,9 @@ from polhode._programs import forget
 from polhode.simulation import rungs
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=0"
+if jax.__version_info__ < (0, 11):  # XLA ends a process at a flag that it does not know, as newer ones do not this one
+    os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
 settings.register_profile("polhode", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("polhode")
 AS_USERS_HAVE_IT = {"_BRIEFLY": rungs._BRIEFLY, "_SMALL": rungs._SMALL}

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,12 @@ def test_run_a_file_with_json_as_designed(polhode: Any) -> None:
     assert err == ""
     (record,) = json.loads(out)
     assert set(record) == {
+        *("version", "problem", "parameters"),
         "method", "step", "steps", "seconds", "final", "energy", "spatial_momentum", "conserved", "iterations", "ok",
     }  # fmt: skip
     assert set(record["final"]) == {"t", "attitude", "momentum", "omega", "observables"}
+    assert (record["version"], record["problem"]) == (ph.__version__, "top")
+    assert record["parameters"] == {name: tables for name, tables in tomllib.loads(TOP).items() if name != "run"}
     assert record["method"] == "imidm"
     assert record["steps"] == 100
     assert record["ok"] is True

@@ -1,10 +1,13 @@
 """The papers: every check comes out as it should; the reference is what it says it is."""
 
 import ast
+import csv
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,9 @@ import numpy as np
 import pytest
 
 import polhode.papers
-from polhode.papers import PAPERS, Check, Paper, PaperFigure, Result
+from polhode.papers import PAPERS, Check, Item, Paper, PaperFigure, Part, Result
 from polhode.papers.base import agreeing_digits
+from polhode.papers.items import items_in
 from polhode.papers.krysl_convergence import converge, convergence_checks, draw_convergence, slow_top_checks
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
@@ -26,6 +30,82 @@ from polhode.papers.vilmart_algorithms import table_1
 from polhode.problems import problem_of
 from polhode.results.style import house_style
 
+
+def named_in(result: Result) -> set[str]:
+    """The items that its checks and figures name."""
+    found = [items_in(text) for text in (*(c.where for c in result.checks), *(f.title for f in result.figures))]
+    return set().union(*found)
+
+
+def check_report(folder: Path, results: dict[Paper, Result]) -> None:
+    """All links lead somewhere within the folder, every item has its row and its place, every figure its data."""
+    pages = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.html")}
+    assert set(pages) == {"index.html", *(f"{paper.id}.html" for paper in results)}
+    for page in pages.values():
+        for target in re.findall(r'(?:href|src)="([^"]+)"', page):
+            if target.startswith("https://"):
+                assert target in {paper.link for paper in results}
+                continue
+            name, _, place = target.partition("#")
+            assert not name or (folder / name).is_file(), target
+            assert not place or f'id="{place}"' in (pages[name] if name else page), target
+    for paper, result in results.items():
+        own = pages[f"{paper.id}.html"]
+        for item in paper.items:
+            assert f'href="{paper.id}.html#{item.id}"' in pages["index.html"]
+            command = f"polhode papers {paper.id} --item {item.id}"
+            assert (f"<code>{command}</code>" in own) == (not item.sketch)
+            assert not item.sketch or escape(item.sketch) in own
+            moving = folder / paper.id / f"{item.id}.html"
+            assert moving.is_file() == bool(item.problem)
+            assert not item.problem or "polhode animation" in moving.read_text(encoding="utf-8")
+        assert own.count("<figure") == len(result.figures)
+        for figure in result.figures:
+            svg, data = (folder / paper.id / f"{figure.id}{ending}" for ending in (".svg", ".csv"))
+            assert svg.read_text(encoding="utf-8").startswith("<?xml")
+            rows = list(csv.reader(data.read_text(encoding="utf-8").splitlines()))
+            assert rows[0][:4] == ["panel", "line", "x", "y"]
+            assert len(rows) > 1
+            assert {len(row) for row in rows} == {len(rows[0])}
+
+
+# Tables, figures, examples with a number, and sections that are examples, as they stand in the papers.
+NUMBERED = {
+    "krysl": (0, 5, 0, 4), "solfec-top": (0, 4, 0, 0), "vilmart": (2, 2, 1, 0), "nontwisting": (9, 12, 0, 4),
+    "three-field": (0, 12, 0, 3),
+}  # fmt: skip
+SKETCHES = {"solfec-top": ["fig1"], "vilmart": ["fig2"], "three-field": ["fig1", "fig3", "fig9"]}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_numbered_item_has_its_row(name: str) -> None:
+    """Numbers without a gap; each comes of a part, or there is nothing to recompute and its row says why."""
+    paper = PAPERS[name]
+    ids = [item.id for item in paper.items]
+    for kind, count in zip(("table", "fig", "example"), NUMBERED[name], strict=False):
+        assert [i for i in ids if i.startswith(kind)] == [f"{kind}{n + 1}" for n in range(count)]
+    assert sum(i[0].isdigit() for i in ids) == NUMBERED[name][3]
+    assert len(set(ids)) == len(ids) == sum(NUMBERED[name])
+    assert [item.id for item in paper.items if item.sketch] == SKETCHES.get(name, [])
+    made = {i for part in paper.parts for i in part.items}
+    assert made <= set(ids)
+    for item in paper.items:
+        assert item.sketch or item.id in made or set(item.shown) & made, item
+        assert set(item.shown) <= made
+        assert item.what
+    assert re.fullmatch(r"https://(doi\.org/10\.\d+/\S+|hal\.science/hal-\d+)", paper.link)
+
+
+def test_how_items_are_named() -> None:
+    assert items_in("5.4, Figs 4, 5") == {"5.4", "fig4", "fig5"}
+    assert items_in("Figs 6a, 6b") == {"fig6"}
+    assert items_in("Results, Figs 2-4") == {"fig2", "fig3", "fig4"}
+    assert items_in("Figure 12. Bicycle at 4 m/s") == {"fig12"}
+    assert items_in("Figure 4, torque as printed, Δt = 0.5") == {"fig4"}
+    assert items_in("Table 2") | items_in("Example 1") == {"table2", "example1"}
+    assert items_in("(11), (12)") == items_in("Theorem 9") == items_in("Results") == set()
+
+
 ITEMS = ("krysl", "vilmart", "three-field")  # of these some items at once, below; the whole takes minutes to compile
 
 
@@ -33,15 +113,19 @@ ITEMS = ("krysl", "vilmart", "three-field")  # of these some items at once, belo
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in ITEMS else n for n in PAPERS])
 def test_paper(name: str, tmp_path: Path) -> None:
     said: list[str] = []
-    result = PAPERS[name].compute(said.append)
+    paper = PAPERS[name]
+    parts = {part: part.compute(said.append) for part in paper.parts}
+    result = Result([c for r in parts.values() for c in r.checks], [f for r in parts.values() for f in r.figures])
     wrong = [check for check in result.checks if not check.ok]
     assert wrong == []
     assert len(result.checks) >= 8
     assert said
-    page = write_report({PAPERS[name]: result}, tmp_path).read_text()
-    assert page.count("<figure") == len(result.figures) >= 3
-    assert "0 fail" in page
-    assert len(list(tmp_path.glob("*.png"))) == len(result.figures)
+    known = {item.id for item in paper.items}
+    for part, own in parts.items():  # each has what it says it has, and nothing else with a number
+        assert set(part.items) == named_in(own) & known
+    page = write_report({paper: result}, tmp_path)
+    assert "0 fail" in page.read_text()
+    check_report(tmp_path, {paper: result})
 
 
 @pytest.mark.slow
@@ -102,8 +186,11 @@ def test_longer_part_of_three_field_at_a_tiny_size(part: Any, monkeypatch: pytes
     monkeypatch.setattr(module, name, peers)
     checks, figures = part(lambda said: None, until=0.1)
     assert any("Exudyn, index 2" in check.claim + check.computed for check in checks)
-    page = write_report({Paper("tiny", "Tiny", part): Result(checks, figures)}, tmp_path).read_text()
-    assert page.count("<figure") == len(figures) >= 1
+    assert figures
+    assert named_in(Result(checks, figures)) <= set(THREE_FIELD[part])
+    tiny = Paper("tiny", "Tiny", (Part("tiny", part),))
+    write_report({tiny: Result(checks, figures)}, tmp_path)
+    check_report(tmp_path, {tiny: Result(checks, figures)})
 
 
 def test_no_item_of_a_paper_is_left_out() -> None:
@@ -169,15 +256,16 @@ def _broken(say: Callable[[str], None]) -> Result:
 
 def test_papers_side_by_side(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("polhode.papers.side_by_side._cores", lambda: 2)
-    papers = [Paper(name, name.title(), _compute) for name in ("first", "second", "third")]
+    papers = [Paper(name, name.title(), (Part(name, _compute),)) for name in ("first", "second", "third")]
     said: list[str] = []
     results = recomputed(papers, lambda doing, left: said.extend(f"{k}: {v}, {left}" for k, v in doing.items()))
     assert list(results) == papers
     assert f"process {os.getpid()}" not in {result.checks[0].claim for result in results.values()}
     assert any(words.startswith("third: something") for words in said)
-    assert len(list(write_report(results, tmp_path).parent.glob("*.png"))) >= 1
+    write_report(results, tmp_path)
+    check_report(tmp_path, results)
     with pytest.raises(ValueError, match="no such table"):
-        recomputed([papers[0], Paper("broken", "Broken", _broken)], lambda doing, left: None)
+        recomputed([papers[0], Paper("broken", "Broken", (Part("broken", _broken),))], lambda doing, left: None)
 
 
 def test_papers_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -186,8 +274,8 @@ def test_papers_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     good = Check("T1", "a number", "1.5", "1.5", True, digits=2)
     fake = {
-        "good": Paper("good", "Good", lambda say: Result([good])),
-        "bad": Paper("bad", "Bad", lambda say: Result([Check("T1", "a number", "1.5", "2.5", False)])),
+        "good": Paper("good", "Good", (Part("all", lambda say: Result([good])),)),
+        "bad": Paper("bad", "Bad", (Part("all", lambda say: Result([Check("T1", "a number", "1.5", "2.5", False)])),)),
     }
     monkeypatch.setattr("polhode.papers.side_by_side._cores", lambda: 1)
     monkeypatch.setattr(command, "PAPERS", fake)
@@ -201,3 +289,62 @@ def test_papers_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         command.papers_command([], None, False)
     assert end.value.code == 1
     assert "DISAGREES" in capsys.readouterr().out
+
+
+def test_one_item_alone(monkeypatch: pytest.MonkeyPatch, polhode: Any, tmp_path: Path) -> None:
+    """Only the parts that it comes of are run, and only what belongs to it is shown."""
+    import polhode.cli.papers as command
+
+    ran: list[str] = []
+
+    def part(name: str, where: str) -> Part:
+        def compute(say: Callable[[str], None]) -> Result:
+            ran.append(name)
+            with house_style() as Figure:
+                figure = Figure()
+                figure.add_subplot(projection="3d" if name == "b" else None).plot([0, 1], [2, 3], label=name)
+            checks = [Check(where, f"of {name}", "1", "1", True), Check("Theorem 1", "another", "1", "1", True)]
+            return Result(checks, [PaperFigure(f"p-{name}", where.replace("Fig.", "Figure"), "drawn", figure)])
+
+        return Part(name, compute, tuple(items_in(where)))
+
+    items = (
+        Item("fig1", "Figure 1", "one"),
+        Item("fig2", "Figure 2", "two"),
+        Item("fig3", "Figure 3", "s", "a sketch"),
+    )
+    example = Item("5.1", "Section 5.1", "an example", shown=("fig1", "fig2"))
+    paper = Paper("p", "P", (part("a", "Fig. 1"), part("b", "Fig. 2")), (*items, example), "https://doi.org/10.1/x")
+    monkeypatch.setattr(command, "PAPERS", {"p": paper, "q": paper})
+    monkeypatch.setattr(command, "paper_of", {"p": paper}.__getitem__)
+    code, out, _ = polhode("papers", "p", "--item", "fig2", "--json", "--out", "one")
+    assert (code, ran) == (0, ["b"])
+    (record,) = json.loads(out)
+    assert [check["claim"] for check in record["checks"]] == ["of b"]
+    assert (record["figures"], record["link"]) == (["p-b"], "https://doi.org/10.1/x")
+    rows = Path("one/p/p-b.csv").read_text(encoding="utf-8").splitlines()
+    assert rows == ["panel,line,x,y,z", "panel 1,b,0,2,0", "panel 1,b,1,3,0"]
+    code, out, _ = polhode("papers", "p", "--item", "5.1")
+    assert (code, ran) == (0, ["b", "a", "b"])
+    code, _, err = polhode("papers", "p", "--item", "fig3")
+    assert code == 2
+    assert "Figure 3 of 'p' is not recomputed: a sketch" in err
+    code, _, err = polhode("papers", "p", "--item", "fig9")
+    assert code == 2
+    assert "fig9" in err
+    assert "5.1" in err
+    code, _, err = polhode("papers", "--item", "fig1")
+    assert code == 2
+    assert "--item is of one paper; name it, as in polhode papers p --item fig1" in err
+
+
+def test_long_lines_are_thinned_and_said(tmp_path: Path) -> None:
+    with house_style() as Figure:
+        figure = Figure()
+        figure.add_subplot(title="a").plot(range(32_001))
+    paper = Paper("p", "P", ())
+    write_report({paper: Result([], [PaperFigure("f", "F", "long", figure)])}, tmp_path)
+    rows = (tmp_path / "p" / "f.csv").read_text(encoding="utf-8").splitlines()
+    assert len(rows) == 10_001
+    assert (rows[1], rows[-1]) == ("a,line 1,0,0", "a,line 1,32000,32000")
+    assert "long lines thinned evenly" in (tmp_path / "p.html").read_text(encoding="utf-8")

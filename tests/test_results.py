@@ -155,4 +155,4 @@ def test_reprs(run: Any) -> None:
     text = repr(run)
     assert "imidm, 100 steps of 0.001 s to t = 0.1" in text
     assert "energy drift" in text
-    assert "<pre>" in run._repr_html_()
+    assert "<details>" in run._repr_html_()

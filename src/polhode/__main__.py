@@ -2,4 +2,5 @@
 
 from polhode.cli.main import main
 
-main()
+if __name__ == "__main__":  # not in the processes of `papers`, which import this under another name
+    main()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import asdict
 from typing import Any
 
+from polhode.cli.output import print_json
 from polhode.cli.tables import say, show_table
 from polhode.methods import Method, all_methods, method_of
-from polhode.problems import PROBLEMS, problem_of
+from polhode.problems import PROBLEMS, BuiltIn, problem_of
 
 
-def show_methods(name: str | None) -> None:
+def show_methods(name: str | None, as_json: bool = False) -> None:
+    if as_json:
+        print_json([_about_method(m) for m in (all_methods().values() if name is None else [method_of(name)])])
+        return
     if name is not None:
         _show_method(method_of(name))
         return
@@ -58,6 +63,25 @@ def show_methods(name: str | None) -> None:
     say("triple4-, suzuki4-, kahan-li6- and kahan-li8- compose any symmetric one; halving- halves steps that fail.")
 
 
+def _about_method(method: Method) -> dict[str, Any]:
+    """Of one that is exact, the order is null."""
+    return {
+        "name": method.name,
+        "kind": method.kind,
+        "order": method.order,
+        "what": method.summary,
+        "paper": getattr(method, "paper", None),
+        "traits": asdict(method.traits),
+    }
+
+
+def _about_problem(problem: BuiltIn) -> dict[str, Any]:
+    return {
+        **{name: getattr(problem, name) for name in ("name", "title", "paper", "method", "step", "until")},
+        "parameters": [asdict(parameter) for parameter in problem.parameters],
+    }
+
+
 def _show_method(method: Method) -> None:
     print(f"{method.name} ({type(method).__name__})\n")
     print(inspect.getdoc(type(method)))
@@ -74,7 +98,10 @@ def _show_method(method: Method) -> None:
     say("Each of these is tested: polhode.claims(method) runs the checks.")
 
 
-def show_problems(name: str | None) -> None:
+def show_problems(name: str | None, as_json: bool = False) -> None:
+    if as_json:
+        print_json([_about_problem(p) for p in (PROBLEMS.values() if name is None else [problem_of(name)])])
+        return
     if name is None:
         show_table(
             ("problem", "what it is", "paper", "parameters"),

@@ -9,7 +9,26 @@ from typing import Annotated
 
 import typer
 
-from polhode.cli.options import Device, Json, Sentinels, SentinelsAsBefore, StopIf, Written, decimal_number, whole
+from polhode.cli.options import (
+    Device,
+    Every,
+    ItemName,
+    Json,
+    Methods,
+    PaperIds,
+    Plot,
+    Sentinels,
+    SentinelsAsBefore,
+    Settings,
+    Source,
+    Steps,
+    StopIf,
+    Tolerance,
+    Until,
+    Written,
+    decimal_number,
+    named,
+)
 from polhode.cli.streams import UnwritableError, standard_streams
 from polhode.cli.sweep_options import EPILOG, sweep
 from polhode.cli.users_line import users_line
@@ -17,7 +36,6 @@ from polhode.cli.users_line import users_line
 app = typer.Typer(
     name="polhode",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -32,40 +50,15 @@ app = typer.Typer(
     "polhode run heavy-top --set spin=30 --until 60 --every 100 --out run.nc"
 )
 def run(
-    source: Annotated[
-        str, typer.Argument(metavar="FILE|PROBLEM", help="An input file (.toml), a saved run, or a problem.")
-    ],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="A parameter of the problem; 1,2,3 for three; 0:10:200 for a batch of 200.",
-        ),
-    ] = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", help="A name, or module:Class; repeatable.")
-    ] = None,
-    step: Annotated[
-        list[float] | None,
-        typer.Option("--step", parser=decimal_number, metavar="SECONDS", help="Length of a step (s); repeatable."),
-    ] = None,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(
-            "--tolerance", parser=decimal_number, metavar="ERROR", help="Of the end, instead of a step: chooses it."
-        ),
-    ] = None,
-    until: Annotated[
-        float | None, typer.Option("--until", parser=decimal_number, metavar="SECONDS", help="Time to stop at (s).")
-    ] = None,
-    every: Annotated[
-        int | None, typer.Option("--every", parser=whole, metavar="COUNT", help="Save every so many steps.")
-    ] = None,
+    source: Source,
+    settings: Settings = None,
+    method: Methods = None,
+    step: Steps = None,
+    tolerance: Tolerance = None,
+    until: Until = None,
+    every: Every = None,
     out: Annotated[Path | None, typer.Option("--out", help="Save to .zarr (as it goes), .nc or .csv.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw to .png, .svg or .pdf; .html is a 3D animation.")
-    ] = None,
+    plot: Plot = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Import the module that a saved run names as that of its method.")
     ] = False,
@@ -119,33 +112,40 @@ app.command(epilog=EPILOG)(sweep)
 
 
 @app.command()
-def methods(name: Annotated[str | None, typer.Argument(help="One method, in detail.")] = None) -> None:
+def methods(
+    name: Annotated[str | None, typer.Argument(help="One method, in detail.", autocompletion=named("method"))] = None,
+    as_json: Json = False,
+) -> None:
     """The methods, and what each conserves."""
     from polhode.cli.listing import show_methods
 
-    show_methods(name)
+    show_methods(name, as_json)
 
 
 @app.command()
-def problems(name: Annotated[str | None, typer.Argument(help="One problem, with its parameters.")] = None) -> None:
+def problems(
+    name: Annotated[
+        str | None, typer.Argument(help="One problem, with its parameters.", autocompletion=named("problem"))
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """The built-in problems: every example of the papers."""
     from polhode.cli.listing import show_problems
 
-    show_problems(name)
+    show_problems(name, as_json)
 
 
 @app.command()
 def papers(
-    ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Which papers; all if none is named.")
-    ] = None,
+    ids: PaperIds = None,
+    item: ItemName = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for an HTML report with the figures.")] = None,
     as_json: Json = False,
 ) -> None:
     """Recompute the papers' tables and figures beside what they print. Exit 1 if one that should agree does not."""
     from polhode.cli.papers import papers_command
 
-    papers_command(ids or [], out, as_json)
+    papers_command(ids or [], out, as_json, item)
 
 
 @app.command(epilog="Examples:\n\n\b\npolhode audit imidm dmv10 --plot audit.png\npolhode audit mymodule:MyMethod")

@@ -10,13 +10,18 @@ from rich.console import Console
 
 from polhode.cli.output import print_json
 from polhode.cli.tables import show_table
+from polhode.model import InputError
 from polhode.papers import PAPERS, Paper, Result, paper_of
 from polhode.papers.report import write_report
 from polhode.papers.side_by_side import recomputed
 
 
-def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
+def papers_command(ids: list[str], out: Path | None, as_json: bool, item: str | None = None) -> None:
     chosen = [paper_of(i) for i in ids] or list(PAPERS.values())
+    if item is not None:
+        if len(chosen) != 1:
+            raise InputError(f"--item is of one paper; name it, as in polhode papers {chosen[0].id} --item {item}")
+        chosen = [chosen[0].alone(item)]
     log = Console(stderr=True)
     with log.status("recomputing") as status:
 
@@ -25,6 +30,8 @@ def papers_command(ids: list[str], out: Path | None, as_json: bool) -> None:
             status.update(f"{now}; {left} more to begin" if left else now)
 
         results = recomputed(chosen, told)
+    if item is not None:
+        results = {paper: paper.belonging(result) for paper, result in results.items()}
     report = None
     if out is not None:
         report = write_report(results, out)
@@ -43,6 +50,7 @@ def _record(paper: Paper, result: Result) -> dict[str, object]:
     return {
         "id": paper.id,
         "title": paper.title,
+        "link": paper.link,
         "ok": bool(result.ok),
         "checks": [{**asdict(check), "ok": check.ok, "verdict": check.verdict} for check in result.checks],
         "figures": [figure.id for figure in result.figures],
@@ -50,6 +58,9 @@ def _record(paper: Paper, result: Result) -> dict[str, object]:
 
 
 def _show(paper: Paper, result: Result) -> None:
+    if not result.checks:
+        print(f"{paper.title}: redrawn, {', '.join(figure.title for figure in result.figures)}; --out DIR writes it")
+        return
     rows = []
     for check in result.checks:
         digits = f", {check.digits} digits" if check.digits is not None else ""

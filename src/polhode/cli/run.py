@@ -12,6 +12,7 @@ from typing import Any
 
 from polhode.cli.families import show_family
 from polhode.cli.output import print_json
+from polhode.cli.records import records_of
 from polhode.cli.settings import settings_of
 from polhode.cli.shown import notices, show_runs, tell_events
 from polhode.cli.stopping import NOTHING, stopping, tell
@@ -19,15 +20,16 @@ from polhode.inputs import Job, job_of
 from polhode.model import InputError
 from polhode.model.family import Problems
 from polhode.model.problem import Problem
+from polhode.results.animation import ENDINGS as ANIMATIONS
 from polhode.results.compare import compare
 from polhode.results.family import Family
+from polhode.results.film import check_film
 from polhode.results.run import Run
 from polhode.results.store import check_ending, check_folder
 from polhode.results.style import exactly
 from polhode.simulation import Interrupted, StepError
 
 PICTURES = (".png", ".svg", ".pdf")
-ANIMATION = ".html"
 
 
 def run_command(
@@ -54,7 +56,7 @@ def run_command(
     _check_places(places, plot, force)
     if isinstance(job.problem, Problems) and out is not None and out.suffix == ".csv":
         raise InputError("a batch does not fit into a .csv; save it with --out to .zarr or .nc")
-    if isinstance(job.problem, Problems) and plot is not None and (plot.suffix == ANIMATION or len(chosen) > 1):
+    if isinstance(job.problem, Problems) and plot is not None and (plot.suffix in ANIMATIONS or len(chosen) > 1):
         raise InputError("a batch is drawn as curves, of one method and step: --plot to .png, .svg or .pdf")
     runs: list[Any] = []
     saved: list[Path] = []
@@ -93,7 +95,7 @@ def run_command(
             errors.append(f"{str(plot)!r} was not drawn: {error.strerror or error}")
             plot = None
     if as_json:
-        print_json([record for run in runs for record in _records(run)])
+        print_json([record for run in runs for record in records_of(job, run)])
     elif isinstance(runs[0], Family):
         for run in runs:
             show_family(job.name, run)
@@ -126,12 +128,13 @@ def _check_places(places: list[Path], plot: Path | None, force: bool) -> None:
         if os.path.lexists(place) and not force:
             raise InputError(f"{str(place)!r} exists; --force replaces it, and polhode resume goes on with it")
     if plot is not None:
-        check_picture(plot, (*PICTURES, ANIMATION))
+        check_picture(plot, (*PICTURES, *ANIMATIONS))
 
 
 def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
     if plot.suffix not in endings:
         raise InputError(f"--plot draws {', '.join(endings)}; got {str(plot)!r}")
+    check_film(plot.suffix)
     if plot.is_dir():
         raise InputError(f"{str(plot)!r} is a folder; give the name of a picture")
     check_folder(plot)
@@ -181,13 +184,9 @@ def _draw(job: Job, runs: list[Any], plot: Path) -> None:
 def _drawn(job: Job, runs: list[Any], plot: Path) -> None:
     if isinstance(runs[0], Family):
         runs[0].plot(plot)
-    elif plot.suffix == ANIMATION:
-        runs[-1].animate(plot, title=job.name)
+    elif plot.suffix in ANIMATIONS:
+        runs[0].animate(plot, beside=runs[1:], title=job.name)
     elif len(runs) == 1:
         runs[0].plot(plot)
     else:
         compare(runs, job.name, plot)
-
-
-def _records(run: Any) -> list[dict[str, Any]]:
-    return run.summary() if isinstance(run, Family) else [run.summary()]

@@ -119,6 +119,19 @@ class Cylinder(Shape):
 
 
 @dataclass(frozen=True)
+class Coil(Shape):
+    """A wire wound `turns` times about the z axis of the body, from z = 0 to `length`: a spring."""
+
+    radius: float
+    length: float
+    turns: int = 8
+
+    def __post_init__(self) -> None:
+        radius, length = positive("radius", self.radius), positive("length", self.length)
+        self._keep(radius=radius, length=length, turns=whole("turns", self.turns, 1))
+
+
+@dataclass(frozen=True)
 class Axes(Shape):
     """The body frame as arrows: x red, y green, z blue."""
 

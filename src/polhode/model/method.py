@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import jax
 
 from polhode.model.checks import InputError, double_precision
+from polhode.model.html import table
 from polhode.model.traits import Traits
 from polhode.solve import Report
 
@@ -98,6 +99,11 @@ class Method(ABC):
     def options(self) -> dict[str, Any]:
         """Fields that differ from their defaults, by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != _default(f)}
+
+    def _repr_html_(self) -> str:
+        traits = [(name.replace("_", " "), value) for name, value in self.traits.__dict__.items()]
+        told = [("paper", getattr(self, "paper", "none is named")), *traits]
+        return table((), told, f"{self.name}: {self.summary}")
 
     def check(self, system: Any) -> None:
         """An InputError if this method cannot move the system."""

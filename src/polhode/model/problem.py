@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from polhode.model.html import folded, table
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -38,3 +40,10 @@ class Problem:
     def load(self) -> Any:
         """Its load; `Free()` where there is none."""
         return self.system.load
+
+    def _repr_html_(self) -> str:
+        usual = [("method", self.method), ("step (s)", self.step), ("until (s)", self.until)]
+        parameters = (self.content or {}).get("parameters", {}).items()
+        rows = [*parameters, *((name, value) for name, value in usual if value is not None)]
+        about = table((), rows, f"Problem{f' {self.name}' if self.name else ''}")
+        return about + folded("system", self.system._repr_html_())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from polhode.model.checks import unknown
-from polhode.papers.base import Check, Paper, PaperFigure, Result
+from polhode.papers.base import Check, Paper, PaperFigure, Part, Result
+from polhode.papers.items import Item
 from polhode.papers.krysl import PAPER as KRYSL
 from polhode.papers.non_twisting import PAPER as NONTWISTING
 from polhode.papers.solfec_top import PAPER as SOLFEC_TOP
@@ -20,4 +21,4 @@ def paper_of(name: str) -> Paper:
     return PAPERS[name]
 
 
-__all__ = ["PAPERS", "Check", "Paper", "PaperFigure", "Result", "paper_of"]
+__all__ = ["PAPERS", "Check", "Item", "Paper", "PaperFigure", "Part", "Result", "paper_of"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from polhode.algebra import exp
 from polhode.api import simulate
-from polhode.papers.base import Check, Paper, PaperFigure, Result, agreeing_digits, truncated
+from polhode.papers.base import Check, Paper, Part, Result, Say, agreeing_digits, truncated
+from polhode.papers.catalogue import NONTWISTING
 from polhode.papers.non_twisting_figures import beyond, compared, histories
 from polhode.papers.non_twisting_tables import COMPARED, PRINTED_PUSH, QUOTIENTS, STATIONARY
 from polhode.problems import problem_of
@@ -160,36 +161,58 @@ def _turned(run: Run) -> float:
     return float(np.arccos(cosine).sum())
 
 
-def compute(say: Callable[[str], None]) -> Result:
-    say("Tables 1-9: three cases with EM and DLA")
-    runs = {case: {method: run_case(case, method) for method in ("em", "dla")} for case in (1, 2, 3)}
-    checks: list[Check] = []
-    double = {}
-    for case in (1, 2, 3):
-        say(f"case {case}: second quotient of precision")
-        double[case] = quotient(f"nontwisting-{case}", "em", STEP)
-        rounded = quotient(f"nontwisting-{case}", "em", STEP, decimals=8)
-        checks += quotients(case, double[case], rounded) + stationary(case, runs[case]["em"])
-    for case in (1, 2, 3):
-        checks += table_of_methods(case, runs[case])
+@cache
+def _run(case: int, method: str) -> Run:
+    """As the paper has it; several parts look at it."""
+    return run_case(case, method)
+
+
+@cache
+def _quotient(case: int, method: str, decimals: int | None = None) -> Quotient:
+    return quotient(f"nontwisting-{case}", method, STEP, decimals=decimals)
+
+
+def one_case(case: int, say: Say) -> Result:
+    """Two tables and three figures."""
+    say(f"case {case}: second quotient of precision")
+    double, rounded = _quotient(case, "em"), _quotient(case, "em", 8)
+    run = _run(case, "em")
+    return Result(quotients(case, double, rounded) + stationary(case, run), histories(case, run, double))
+
+
+def comparison(say: Say) -> Result:
+    """Tables 7 to 9, Figures 10 to 12."""
+    say("Tables 7-9: three cases with EM and DLA")
+    runs = {case: {method: _run(case, method) for method in ("em", "dla")} for case in (1, 2, 3)}
+    checks = [check for case in (1, 2, 3) for check in table_of_methods(case, runs[case])]
+    return Result(checks, compared(runs[1]))
+
+
+def said(say: Say) -> Result:
+    """What the text says."""
     say("orders and iterations")
-    dla = quotient("nontwisting-1", "dla", STEP)
-    orders = {"em": float(double[1].extrapolated_order[-1]), "dla": float(dla.extrapolated_order[-1])}
-    full = {
-        f"{m}-full, case {c}": run_case(c, f"{m}-full").trajectory.iterations for m in ("em", "dla") for c in (1, 3)
-    }
-    checks += statements(runs, orders, full)
-    figures: list[PaperFigure] = []
-    for case in (1, 2, 3):
-        figures += histories(case, runs[case]["em"], double[case])
-    figures += compared(runs[1])
+    runs = {case: {method: _run(case, method) for method in ("em", "dla")} for case in (1, 2, 3)}
+    orders = {m: float(_quotient(1, m).extrapolated_order[-1]) for m in ("em", "dla")}
+    full = {f"{m}-full, case {c}": _run(c, f"{m}-full").trajectory.iterations for m in ("em", "dla") for c in (1, 3)}
+    return Result(statements(runs, orders, full))
+
+
+def further(say: Say) -> Result:
     say("beyond the paper: a twist at the start, a million steps, a potential")
-    more_checks, more_figures = beyond()
-    return Result(checks + more_checks, figures + more_figures)
+    return Result(*beyond())
 
 
 PAPER = Paper(
     "nontwisting",
-    "Gebhardt, Romero: On a nonholonomic rotating rigid body: the non-twisting frame (J. Nonlinear Sci. 2020)",
-    compute,
+    "C. G. Gebhardt, I. Romero, The rotating rigid body model based on a non-twisting frame (J. Nonlinear Sci. 2020)",
+    (
+        Part("case 1", partial(one_case, 1), ("table1", "table2", "fig1", "fig2", "fig3")),
+        Part("case 2", partial(one_case, 2), ("table3", "table4", "fig4", "fig5", "fig6")),
+        Part("case 3", partial(one_case, 3), ("table5", "table6", "fig7", "fig8", "fig9")),
+        Part("comparison", comparison, ("table7", "table8", "table9", "fig10", "fig11", "fig12")),
+        Part("statements", said, ("6.1", "6.2", "6.3", "6.4", "fig3", "fig6", "fig9", "fig10")),
+        Part("beyond", further),
+    ),
+    NONTWISTING,
+    "https://doi.org/10.1007/s00332-020-09648-3",
 )

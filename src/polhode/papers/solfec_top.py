@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from polhode.api import simulate
-from polhode.papers.base import Check, Paper, PaperFigure, Result, agreeing_digits
+from polhode.papers.base import Check, Paper, PaperFigure, Part, Result, agreeing_digits
+from polhode.papers.catalogue import SOLFEC_TOP
 from polhode.papers.reference import reference
 from polhode.problems import problem_of
 from polhode.results.run import Run
@@ -89,7 +90,7 @@ def compute(say: Callable[[str], None]) -> Result:
             digits=agreeing_digits("0.99875", tilt),
         ),
         Check(
-            "Results",
+            "Results, Figs 2-4",
             "for the largest step the change of the Hamiltonian is smaller than 0.1 %",
             "< 1e-3",
             ", ".join(f"{name} {changes[name][0.009]:.1e}" for name in SCHEMES),
@@ -105,14 +106,14 @@ def compute(say: Callable[[str], None]) -> Result:
             and abs(trends["rig_imp"]) < 0.05 * min(abs(trends["rig_pos"]), abs(trends["rig_neg"])),
         ),
         Check(
-            "Results",
+            "Results, Figs 2-4",
             "the drift shrinks rapidly with the step",
             "rapidly",
             ", ".join(f"{name} as h^{rates[name]:.2f}" for name in SCHEMES[:2]),
             all(2.5 < r < 3.5 for r in rates.values()),
         ),
         Check(
-            "Results",
+            "Results, Figs 2-4",
             "conservation is nearly exact for h = 0.001",
             "nearly exact",
             ", ".join(f"{name} {changes[name][0.001]:.1e}" for name in SCHEMES),
@@ -146,4 +147,10 @@ def compute(say: Callable[[str], None]) -> Result:
     return Result(checks, figures)
 
 
-PAPER = Paper("solfec-top", "Solfec verification: heavy symmetrical top (schemes of Koziara and Bićanić 2010)", compute)
+PAPER = Paper(
+    "solfec-top",
+    "Solfec verification: heavy symmetrical top of Simo and Wong (schemes of Koziara and Bićanić 2010)",
+    (Part("top", compute, ("fig2", "fig3", "fig4")),),
+    SOLFEC_TOP,
+    "https://doi.org/10.1002/nme.1620310103",
+)

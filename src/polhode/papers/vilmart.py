@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from polhode.api import simulate
 from polhode.methods import Exact
-from polhode.papers.base import Check, Paper, PaperFigure, Result
+from polhode.papers.base import Check, Paper, PaperFigure, Part, Result, Say
+from polhode.papers.catalogue import VILMART
 from polhode.papers.vilmart_algorithms import algorithm_checks, table_1, table_2
 from polhode.papers.vilmart_precision import work_precision
 from polhode.papers.vilmart_round_off import ROUND_OFF_STEPS, round_off
@@ -43,20 +44,45 @@ def figure_1() -> tuple[Check, PaperFigure]:
     return check, PaperFigure("vilmart-1", "Figure 1, right", caption, figure)
 
 
-def compute(say: Callable[[str], None]) -> Result:
-    say("Table 1")
-    checks = [table_1()]
-    say("Table 2: auditing five methods")
-    checks += table_2()
+def tables(number: int, say: Say) -> Result:
+    say(f"Table {number}" + (": auditing five methods" if number == 2 else ""))
+    return Result([table_1()] if number == 1 else table_2())
+
+
+def algorithms(say: Say) -> Result:
     say("algorithms and errata")
-    checks += algorithm_checks()
+    return Result(algorithm_checks())
+
+
+def book(say: Say) -> Result:
     say("Fig. 1")
-    check, first = figure_1()
+    check, figure = figure_1()
+    return Result([check], [figure])
+
+
+def precision(say: Say) -> Result:
     say("work and precision")
-    more, work = work_precision()
+    checks, figure = work_precision()
+    return Result(checks, [figure])
+
+
+def rounding(say: Say) -> Result:
     say(f"round-off over {ROUND_OFF_STEPS:.0e} steps")
-    last, rounding = round_off()
-    return Result([*checks, check, *more, last], [first, work, rounding])
+    check, figure = round_off()
+    return Result([check], [figure])
 
 
-PAPER = Paper("vilmart", "G. Vilmart, Rigid body dynamics (2013)", compute)
+PAPER = Paper(
+    "vilmart",
+    "G. Vilmart, Rigid body dynamics (2013)",
+    (
+        Part("table 1", partial(tables, 1), ("table1",)),
+        Part("table 2", partial(tables, 2), ("table2",)),
+        Part("algorithms", algorithms, ("example1",)),
+        Part("book", book, ("fig1",)),
+        Part("work and precision", precision),
+        Part("round-off", rounding),
+    ),
+    VILMART,
+    "https://hal.science/hal-00912388",
+)

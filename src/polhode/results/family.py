@@ -12,9 +12,12 @@ import numpy as np
 
 from polhode.model.checks import unknown
 from polhode.model.family import Coordinate
+from polhode.results.card import card_of_family
+from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import attributes_of, coordinates_of
 from polhode.results.plots import Plots
 from polhode.results.rerun import about_rerunning
+from polhode.results.scenes import animation_of
 from polhode.results.store import save
 from polhode.simulation import Status
 
@@ -139,6 +142,16 @@ class Family:
         """`plot()` for a page of curves, coloured by the member's coordinate; `plot.energy()` for one."""
         return Plots(self.dataset)
 
+    def to_dataframe(self) -> Any:
+        """pandas: one row for each sample of each member."""
+        return dataframe_of(self.dataset)
+
+    def animate(self, path: str | Path | None = None, *, title: str = "", **how: Any) -> Any:
+        """Its members beside each other, at most twelve; else as of a run."""
+        values = {name: np.broadcast_to(c.values, self.members).ravel() for name, c in self.coordinates.items()}
+        titles = [", ".join(f"{name} = {own[i]:g}" for name, own in values.items()) for i in range(self.runs.size)]
+        return animation_of(list(self.runs.flat), path, title, titles=titles, **how)
+
     def save(self, path: str | Path) -> Path:
         """To `.zarr` or `.nc`, by the ending of the name."""
         return save(self.dataset, path)
@@ -152,6 +165,9 @@ class Family:
             run: Any = self.runs[at]
             records.append({"member": list(at), "parameters": own, **run.summary(), **why})
         return records
+
+    def _repr_html_(self) -> str:
+        return card_of_family(self)
 
     def __repr__(self) -> str:
         worst = max((run.drift("energy") for run in self.runs.flat), default=0.0)

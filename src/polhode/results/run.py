@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,16 @@ from polhode.algebra import Quaternion
 from polhode.model.checks import unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
-from polhode.results.animation import animate
+from polhode.results.card import card_of
 from polhode.results.course import Course
+from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import dataset_of
 from polhode.results.error_of import error_of
 from polhode.results.judgement import conserved_along, drift_of, energy_gone_wrong, up_to_what_has_no_value
 from polhode.results.observable import Observable
 from polhode.results.parts import mapped, over_parts
 from polhode.results.plots import Plots
-from polhode.results.scenes import scene_of
+from polhode.results.scenes import animation_of
 from polhode.results.sending import Lost, Sendable
 from polhode.results.store import save
 from polhode.results.summary import described, summary
@@ -215,14 +215,20 @@ class Run(Sendable, Course):
         """`plot()` for those that fit this run; `plot.energy()`, and others that `plot` lists, for one."""
         return Plots(self.dataset)
 
+    def to_dataframe(self) -> Any:
+        """pandas: one row a sample; columns as in a .csv, the index is time (s), of a batch time and member."""
+        return dataframe_of(self.dataset)
+
     def save(self, path: str | Path) -> Path:
         """To `.zarr`, `.nc` or `.csv`, by the ending of the name."""
         return save(self.dataset, path)
 
-    def animate(self, path: str | Path, *, title: str = "", max_frames: int = 5001) -> Path:
-        """A 3D animation in one HTML page that needs no network. Of more samples than `max_frames`, that many are
-        shown, evenly thinned."""
-        return animate(scene_of(self, title), path, max_frames=max_frames)
+    def animate(self, path: str | Path | None = None, *, beside: Any = (), title: str = "", **how: Any) -> Any:
+        """A 3D animation: `.html`, a page that needs no network; `.gif` or `.mp4`, a film (`seconds=`, `fps=`); `.glb`,
+        for other tools. Without a path, for the last line of a notebook's cell (`height=`). Runs `beside` this one are
+        shown beside it, with the same time and camera, and called by their `titles=`. Of more samples than
+        `max_frames=`, 5001 unless said, that many are shown, evenly thinned."""
+        return animation_of((self, *([beside] if isinstance(beside, Run) else beside)), path, title, **how)
 
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""
@@ -232,4 +238,4 @@ class Run(Sendable, Course):
         return described(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>{self.dataset._repr_html_()}"
+        return card_of(self)

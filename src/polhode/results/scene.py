@@ -9,6 +9,7 @@ import numpy as np
 
 from polhode.drawing.shapes import Plane, Shape, Tube
 from polhode.model.checks import InputError, numbers, unit_quaternion
+from polhode.results.fittings import Link, Mark
 
 Surface = Plane | Tube
 
@@ -34,7 +35,7 @@ class Actor:
             if not isinstance(shape, Shape) or isinstance(shape, Surface):
                 raise InputError(
                     f"a shape of {self.name!r} must be one of polhode.drawing.shapes "
-                    f"(Sphere, Ellipsoid, Disk, Box, Rod, Cylinder, Axes); got {shape!r}"
+                    f"(Sphere, Ellipsoid, Disk, Box, Rod, Cylinder, Coil, Axes); got {shape!r}"
                 )
         object.__setattr__(self, "shapes", shapes)
 
@@ -61,6 +62,8 @@ class Scene:
     paths: Sequence[Trail] = ()
     up: str = "z"
     title: str = "polhode"
+    joints: Sequence[Mark] = ()
+    links: Sequence[Link] = ()
 
     def __post_init__(self) -> None:
         times = numbers("times", self.times)
@@ -77,6 +80,12 @@ class Scene:
             _same("quaternions", actor.name, actor.quaternions, times)
         for trail in self.paths:
             _same("points", trail.name, trail.points, times)
+        for link in self.links:
+            _same("a", link.name, link.a, times)
+            _same("b", link.name, link.b, times)
+        for mark in self.joints:
+            if mark.on is not None and not 0 <= mark.on < len(self.bodies):
+                raise InputError(f"joint {mark.name!r} sits on body {mark.on}; there are {len(self.bodies)}, from 0 on")
         if not all(isinstance(surface, Surface) for surface in self.surfaces):
             raise InputError(
                 f"ground must be a Plane(point, normal), a Tube(radius, axis, point), several of them, or None; got "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,22 @@ import numpy as np
 from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Shape, Tube
 from polhode.model.checks import InputError
 from polhode.multibody import RollingDisk, RollingSphere, SphereOnCylinder, System
+from polhode.results.animation import animate, shown
+from polhode.results.linkage import links_of, marks_of
 from polhode.results.scene import Actor, Scene, Surface, Trail
 
 _NEAR = 1e-9  # m, rad: surfaces nearer than this are one
+
+
+def animation_of(runs: Sequence[Any], path: Any, title: str, *, titles: Sequence[str] = (), **how: Any) -> Any:
+    """Of one run, or of several beside each other, which `titles` name: written to a path, or shown in a notebook."""
+    if titles and len(titles) != len(runs):
+        raise InputError(f"titles must name each of the {len(runs)} runs; got {len(titles)}")
+    scenes = [
+        scene_of(run, name) for run, name in zip(runs, titles or [title * (len(runs) == 1)] * len(runs), strict=True)
+    ]
+    title = title or " and ".join(dict.fromkeys(run.method.name for run in runs))
+    return shown(scenes, title=title, **how) if path is None else animate(scenes, path, title=title, **how)
 
 
 def scene_of(run: Any, title: str) -> Scene:
@@ -38,6 +51,8 @@ def _of_system(run: Any, title: str) -> Scene:
         ground=ground_of(system),
         paths=[Trail(name, points) for name, points in run.traces.items()],
         up=system.up,
+        joints=marks_of(run, actors),
+        links=links_of(run, actors),
         title=title or f"{', '.join(system.names)}: {run.method.name}, step {run.step:g} s",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -89,8 +90,23 @@ def house_style() -> Iterator[Any]:
     from matplotlib.figure import Figure
 
     more = {} if print_width() is None else _PRINT
+    _shown_in_notebooks(Figure)
     with matplotlib.rc_context({**_STYLE, **more, "axes.prop_cycle": cycler(color=COLOURS)}):
         yield Figure
+
+
+def _shown_in_notebooks(figures: Any) -> None:
+    """IPython shows figures that come out of a cell as pictures only after `%matplotlib inline`; here without."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython else None
+    if getattr(shell, "kernel", None) is None:
+        return
+    try:
+        shell.display_formatter.formatters["image/png"].lookup_by_type(figures)
+    except KeyError:
+        from IPython.core.pylabtools import select_figure_formats
+
+        select_figure_formats(shell, {"png"})
 
 
 def exactly(number: float) -> str:

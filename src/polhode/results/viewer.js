@@ -1,64 +1,24 @@
 // Camera, frames and controls. Space coordinates in m, times in s.
 "use strict";
 
-const byId = (id) => document.getElementById(id);
-const SCENE = JSON.parse(byId("scene").textContent);
-const TIMES = decode(SCENE.times, Float64Array), START = TIMES[0], END = TIMES[TIMES.length - 1];
-const UP = SCENE.up, EAST = UP[0] ? [0, 1, 0] : [1, 0, 0], NORTH = cross(UP, EAST);
 const LIGHT = unit(add(UP, add(scale(0.35, EAST), scale(-0.5, NORTH))));  // towards the lamp
-const VIEW_ANGLE = 0.6;
 
-// ---- what is drawn
-const bodies = SCENE.bodies.map((body) => {
-  const mesh = new Float32Array(meshOf(body.shapes, colourOf(body.colour)));
-  return {
-    positions: decode(body.positions, Float32Array), quaternions: decode(body.quaternions, Float32Array),
-    reach: reach(mesh), vertices: mesh.length / 9,
-    array: vertexArray([0, 3, 6].map((offset) => [mesh, 3, 9, offset, 0])),
-  };
-});
-const STRIP = new Float32Array([0, -1, 0, 1, 1, -1, 1, 1]), SQUARE = new Float32Array([-1, -1, -1, 1, 1, -1, 1, 1]);
-const trails = SCENE.paths.map((path) => {
-  const points = decode(path.points, Float32Array);
-  return { colour: colourOf(path.colour), array: vertexArray([[STRIP, 2, 2, 0, 0], [points, 3, 3, 0, 1], [points, 3, 3, 3, 1]]) };
-});
-const square = vertexArray([[SQUARE, 2, 2, 0, 0]]);
-
-const planes = SCENE.ground.filter(({ kind }) => kind === "Plane"), tubes = SCENE.ground.filter(({ kind }) => kind === "Tube");
-const SIDES = 96, RING = new Float32Array(4 * (SIDES + 1)).map((_, i) => [Math.floor(i / 4) / SIDES, -1, Math.floor(i / 4) / SIDES, 1][i % 4]);
-const ring = vertexArray([[RING, 2, 2, 0, 0]]);
-
-// ---- camera
+// ---- camera, one for all stages
 const HOME = home();
 let camera = { ...HOME }, time = START, playing = false, dirty = true;
 
-// All bodies at all times in view; where they travel far, the first is followed instead.
 function home() {
-  const low = [Infinity, Infinity, Infinity], high = low.map((x) => -x), first = [low.slice(), high.slice()];
-  const grow = ([a, b], x, r) => { for (let k = 0; k < 3; k++) { a[k] = Math.min(a[k], x[k] - r); b[k] = Math.max(b[k], x[k] + r); } };
-  for (const body of bodies)
-    for (let i = 0; i < body.positions.length; i += 3) {
-      const x = body.positions.subarray(i, i + 3);
-      grow([low, high], x, body.reach);
-      if (i === 0) grow(first, x, body.reach);
-    }
-  const half = ([a, b]) => Math.max(...sub(b, a)) / 2, way = half([low, high]), start = half(first);
-  for (const { point, axis, radius, half: reach } of tubes)
-    for (const end of [-reach, reach])
-      for (const side of frame(axis).slice(0, 2))
-        for (const r of [-radius, radius]) grow([low, high], add(add(point, scale(end, axis)), scale(r, side)), 0);
-  const all = half([low, high]);
-  const away = way > 5 * start, middle = (a, b) => scale(0.5, add(a, b));
-  const target = away ? sub(middle(...first), Array.from(bodies[0].positions.subarray(0, 3))) : middle(low, high);
-  const narrow = Math.min(1, canvas.clientWidth / canvas.clientHeight);
-  const distance = (away ? 1.6 * start : 1.25 * all) / Math.sin(VIEW_ANGLE / 2) / narrow;
-  return { target, distance, yaw: -0.9, pitch: 0.35, follow: away ? 0 : -1, size: all };
+  const [, , w, h] = panes()[0], narrow = Math.min(1, (w * canvas.clientWidth) / (h * canvas.clientHeight));
+  const far = Math.max(...stages.map(({ home: { distance } }) => distance));
+  const size = Math.max(...stages.map((stage) => stage.home.size)), { target, follow } = stages[0].home;
+  return { target, distance: far / narrow, yaw: -0.9, pitch: 0.35, follow, size };
 }
 
-// Where the camera looks: its target, carried along by the body it follows.
-function focus() {
-  if (camera.follow < 0) return camera.target;
-  return add(camera.target, pose(bodies[camera.follow], bracket(TIMES, time)).x);
+// Where the camera looks: its target, carried along by the body it follows; in other stages what is the same to them.
+function focus(stage = stages[0]) {
+  if (camera.follow < 0) return add(camera.target, sub(stage.home.target, stages[0].home.target));
+  const body = stage.bodies[Math.min(camera.follow, stage.bodies.length - 1)];
+  return add(camera.target, pose(body, bracket(stage.times, time)).x);
 }
 
 function directions() {
@@ -73,38 +33,50 @@ const styles = () => getComputedStyle(document.documentElement);
 const themeColour = (name) => colourOf(styles().getPropertyValue(name).trim());
 
 function draw() {
-  const ratio = window.devicePixelRatio || 1, at = bracket(TIMES, time);
+  const ratio = window.devicePixelRatio || 1, paper = themeColour("--back");
   canvas.width = Math.round(canvas.clientWidth * ratio);
   canvas.height = Math.round(canvas.clientHeight * ratio);
-  const look = focus(), { back } = directions(), eye = add(look, scale(camera.distance, back));
+  gl.enable(gl.SCISSOR_TEST);
+  panes().forEach(([left, top, w, h], k) => {
+    const [x0, x1] = [left, left + w].map((u) => Math.round(u * canvas.width));
+    const [y0, y1] = [top + h, top].map((v) => Math.round((1 - v) * canvas.height));
+    for (const box of ["viewport", "scissor"]) gl[box](x0, y0, x1 - x0, y1 - y0);
+    drawStage(stages[k], [x1 - x0, y1 - y0], ratio, paper);
+    const pane = byId("panes").children[k];
+    if (pane) Object.assign(pane.style, { left: `${100 * left}%`, top: `${100 * top}%`, width: `${100 * w}%`, height: `${100 * h}%` });
+  });
+  drawGizmo();
+  byId("slider").value = time;
+  byId("clock").textContent = `${clockText(time)} / ${clockText(END)} s`;
+}
+
+function drawStage(stage, size, ratio, paper) {
+  const at = bracket(stage.times, time), { planes, tubes, trails } = stage;
+  const look = focus(stage), { back } = directions(), eye = add(look, scale(camera.distance, back));
   const far = 60 * camera.distance + 4 * HOME.size;
-  const projection = perspective(VIEW_ANGLE, canvas.width / canvas.height, 0.01 * camera.distance, far);
-  const view = multiply(projection, lookAt(eye, look, UP)), paper = themeColour("--back");
-  gl.viewport(0, 0, canvas.width, canvas.height);
+  const projection = perspective(VIEW_ANGLE, size[0] / size[1], 0.01 * camera.distance, far);
+  const view = multiply(projection, lookAt(eye, look, UP));
   gl.clearColor(...paper, 1);
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT | gl.STENCIL_BUFFER_BIT);
   gl.enable(gl.DEPTH_TEST);
-  const models = bodies.map((body) => modelMatrix(pose(body, at)));
+  const models = solidsAt(stage, time);
   const cell = roundDown(camera.distance / 8);
-  byId("grid").textContent = SCENE.ground.length ? `grid ${Number(cell.toPrecision(3))} m` : "";
+  byId("grid").textContent = stage.ground.length ? `grid ${Number(cell.toPrecision(3))} m` : "";
   // From the bodies' side a surface is solid and hides; from its back it is a veil over what lies behind it.
   const faces = ({ point, normal }) => dot(sub(eye, point), normal) > 0;
   for (const plane of planes.filter(faces)) drawPlane(plane, view, look, paper, cell, models);
   for (const tube of tubes) drawTube(tube, view, paper, cell, true);
   set(solids, { camera: view, eye, light: LIGHT, up: UP, shadow: [0, 0, 0, 0] });
-  bodies.forEach((body, k) => drawBody(body, models[k]));
-  set(lines, { camera: view, size: [canvas.width, canvas.height], now: at, width: [3 * ratio] });
+  for (const [body, model] of models) drawBody(body, model);
+  set(lines, { camera: view, size, now: at, width: [3 * ratio] });
   for (const trail of trails) {
-    if (TIMES.length < 2) break;
+    if (stage.times.length < 2) break;
     set(lines, { colour: trail.colour });
     gl.bindVertexArray(trail.array);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, at[0] + 1);
   }
   for (const tube of tubes) drawTube(tube, view, paper, cell, false);
   for (const plane of planes) if (!faces(plane)) drawPlane(plane, view, look, paper, cell, null);
-  drawGizmo();
-  byId("slider").value = time;
-  byId("clock").textContent = `${clockText(time)} / ${clockText(END)} s`;
 }
 
 function drawBody(body, model) {
@@ -148,7 +120,7 @@ function drawPlane({ point, normal }, view, look, paper, cell, models) {
     gl.stencilFunc(gl.EQUAL, 0, 1);
     gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     set(solids, { camera: view, shadow: [0, 0, 0, dark ? 0.45 : 0.2] });
-    bodies.forEach((body, k) => drawBody(body, multiply(flatten, models[k])));
+    for (const [body, model] of models) drawBody(body, multiply(flatten, model));
     gl.disable(gl.STENCIL_TEST);
   }
   gl.depthMask(true);
@@ -215,7 +187,7 @@ function orbit(dx, dy) {
   request();
 }
 function pan(dx, dy) {
-  const { right, top } = directions(), s = (2 * camera.distance * Math.tan(VIEW_ANGLE / 2)) / canvas.clientHeight;
+  const { right, top } = directions(), s = (2 * camera.distance * Math.tan(VIEW_ANGLE / 2)) / (panes()[0][3] * canvas.clientHeight);
   camera.target = add(camera.target, add(scale(-s * dx, right), scale(s * dy, top)));
   request();
 }
@@ -263,16 +235,23 @@ window.addEventListener("keydown", (e) => {
   if (step && tag !== "SELECT") {
     e.preventDefault();
     play(false);
-    const [i, s] = bracket(TIMES, time), next = Math.round(i + s) + step;
-    moveTo(TIMES[Math.min(TIMES.length - 1, Math.max(0, next))]);
+    const { times } = stages[0], [i, s] = bracket(times, time), next = Math.round(i + s) + step;
+    moveTo(times[Math.min(times.length - 1, Math.max(0, next))]);
   }
 });
 
 const LISTED = 12;  // names of each kind in the legend
 function fill() {
-  document.querySelector("h1").textContent = SCENE.title;
-  SCENE.notices.forEach(notice);
-  for (const [items, kind] of [[SCENE.bodies, ""], [SCENE.paths, "line"]]) {
+  document.querySelector("h1").textContent = DOCUMENT.title;
+  for (const text of new Set(SCENES.flatMap(({ notices }) => notices))) notice(text);
+  if (SCENES.length > 1)
+    for (const { title } of SCENES) {
+      const pane = document.createElement("div"), label = document.createElement("span");
+      label.textContent = title;
+      pane.append(label);
+      byId("panes").append(pane);
+    }
+  for (const [items, kind] of [[SCENES[0].bodies, ""], [SCENES[0].paths, "line"]]) {
     for (const { name, colour } of items.slice(0, LISTED)) {
       const entry = document.createElement("span"), mark = document.createElement("i");
       mark.className = kind;
@@ -283,7 +262,7 @@ function fill() {
     }
     if (items.length > LISTED) byId("legend").append(`and ${items.length - LISTED} more `);
   }
-  SCENE.bodies.forEach(({ name }, k) => byId("follow").append(new Option(name, k)));
+  SCENES[0].bodies.forEach(({ name }, k) => byId("follow").append(new Option(name, k)));
   // Real time if that lasts 2 s to 60 s, else so that the whole lasts about 20 s; and a hundred times either way.
   const whole = END - START, usual = whole === 0 || (whole >= 2 && whole <= 60) ? 1 : roundDown(whole / 20);
   for (let speed = roundDown(usual / 100), k = 0; k < 13; k++, speed = roundDown(speed * 2.51))

@@ -44,19 +44,23 @@ function bracket(times, t) {
   return [low, (t - times[low]) / (times[high] - times[low])];
 }
 
-// Position and attitude of a body at [i, s].
+// Position and attitude of a body at [i, s]; of a spring, by how much it is stretched, too.
 function pose(body, [i, s]) {
   const row = (rows, width, k) => Array.from(rows.subarray(width * k, width * (k + 1)));
-  const x = row(body.positions, 3, i), q = row(body.quaternions, 4, i);
-  if (s === 0) return { x, q };
-  return { x: mix(x, row(body.positions, 3, i + 1), s), q: slerp(q, row(body.quaternions, 4, i + 1), s) };
+  const x = row(body.positions, 3, i), q = row(body.quaternions, 4, i), l = body.stretch ? body.stretch[i] : 1;
+  if (s === 0) return { x, q, l };
+  return {
+    x: mix(x, row(body.positions, 3, i + 1), s), q: slerp(q, row(body.quaternions, 4, i + 1), s),
+    l: body.stretch ? l + s * (body.stretch[i + 1] - l) : 1,
+  };
 }
 
-function modelMatrix({ x, q: [w, a, b, c] }) {
+// With l, stretched along the third axis.
+function modelMatrix({ x, q: [w, a, b, c], l = 1 }) {
   return [
     1 - 2 * (b * b + c * c), 2 * (a * b + w * c), 2 * (a * c - w * b), 0,
     2 * (a * b - w * c), 1 - 2 * (a * a + c * c), 2 * (b * c + w * a), 0,
-    2 * (a * c + w * b), 2 * (b * c - w * a), 1 - 2 * (a * a + b * b), 0,
+    l * 2 * (a * c + w * b), l * 2 * (b * c - w * a), l * (1 - 2 * (a * a + b * b)), 0,
     x[0], x[1], x[2], 1,
   ];
 }

@@ -56,6 +56,26 @@ function ellipsoid(out, semi, centre, colour) {
   }
 }
 
+// A wire about z, from 0 to l, its ends on the axis.
+function coil(out, r, l, turns, colour) {
+  const along = 16 * turns, wire = 0.22 * r, round = 8, lead = along / (2 * turns);
+  const rings = Array.from({ length: along + 1 }, (_, k) => {
+    const angle = (2 * Math.PI * turns * k) / along, c = Math.cos(angle), s = Math.sin(angle);
+    const arm = (r - wire) * Math.min(1, k / lead, (along - k) / lead), x = [arm * c, arm * s, (l * k) / along];
+    const way = unit([-2 * Math.PI * turns * arm * s, 2 * Math.PI * turns * arm * c, l]);
+    const side = [c, s, 0], other = cross(way, side);
+    return Array.from({ length: round + 1 }, (_, j) => {
+      const turn = (2 * Math.PI * j) / round, n = unit(add(scale(Math.cos(turn), side), scale(Math.sin(turn), other)));
+      return [add(x, scale(wire, n)), n];
+    });
+  });
+  for (let k = 0; k < along; k++)
+    for (let j = 0; j < round; j++) {
+      const corners = [rings[k][j], rings[k][j + 1], rings[k + 1][j + 1], rings[k + 1][j]];
+      quad(out, corners.map(([x]) => x), corners.map(([, n]) => n), colour);
+    }
+}
+
 const BUILDERS = {
   Sphere: (out, { radius, centre }, colour) => ellipsoid(out, [radius, radius, radius], centre, colour),
   Ellipsoid: (out, { semi_axes, centre }, colour) => ellipsoid(out, semi_axes, centre, colour),
@@ -91,6 +111,7 @@ const BUILDERS = {
     const paint = (k, strip) => ((Math.floor(k / 8) + (strip > 1)) % 2 ? tint(colour, 0.65) : colour);
     revolve(out, drum(radius, height), axis, centre, 64, paint);
   },
+  Coil: (out, { radius, length: l, turns }, colour) => coil(out, radius, l, turns, colour),
   Axes(out, { length: l }) {
     [RED, GREEN, BLUE].forEach((colour, k) => {
       const e = [0, 0, 0];

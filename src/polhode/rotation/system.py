@@ -12,6 +12,7 @@ import numpy as np
 from polhode.algebra import Quaternion, Scalar, Vec3
 from polhode.model.checks import InputError, check_unit
 from polhode.model.functions import as_arrays, failures_named, is_traced
+from polhode.model.html import table
 from polhode.model.pytree import replaced, tree
 from polhode.model.quantity import Quantity
 from polhode.rotation.body import NonTwistingBody, RigidBody
@@ -222,3 +223,7 @@ class Rotation:
 
     def why_failed(self, state: State, t: float, h: float) -> str | None:
         return None
+
+    def _repr_html_(self) -> str:
+        rows = [(name.replace("_", " "), value) for name, value in self.describe().items()]
+        return table((), rows, "One rotating body")

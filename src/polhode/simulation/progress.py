@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from polhode.simulation.notebook import Bar, Line, in_notebook
+
 _PATIENCE = 1.0  # seconds
 _SILENCE = 0.5  # seconds, before a wait is explained
 
@@ -18,7 +20,7 @@ class Progress:
 
     def __init__(self, total: int, label: str, shown: bool | None, what: str = "steps") -> None:
         self.total, self.label, self.what = total, label, what
-        self.wanted = shown if shown is not None else sys.stderr.isatty() or "ipykernel" in sys.modules
+        self.wanted = shown if shown is not None else sys.stderr.isatty() or in_notebook()
         self.began = time.perf_counter()
         self.words, self._rate = "", ""
         self.bar: Any = None
@@ -63,6 +65,9 @@ class Progress:
                 spinner.stop()
 
     def _open(self) -> None:
+        if in_notebook():
+            self.bar = Bar(self.label, self.total, self.what)
+            return
         from rich import progress
         from rich.console import Console
 
@@ -96,6 +101,9 @@ class _Spinner:
 
         with self._lock:
             if not self._over:
+                if in_notebook():
+                    self._status = Line(self._words())
+                    return
                 self._status = Console(stderr=True).status(self._words())
                 self._status.start()
 

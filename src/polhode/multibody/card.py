@@ -1,0 +1,28 @@
+"""A system as a notebook shows it: its bodies, what joins them, what acts on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polhode.model.html import table
+
+
+def card(system: Any) -> str:
+    """Moments are principal ones; the rows of constraints are counted by name."""
+    masses, moments = np.asarray(system.masses), np.linalg.eigvalsh(np.asarray(system.inertias))
+    bodies = [
+        (name, f"{mass:g}", ", ".join(f"{x:.4g}" for x in own))
+        for name, mass, own in zip(system.names, masses, moments, strict=True)
+    ]
+    held = [
+        (c.name, type(c).__name__, ", ".join(c.bodies), c.holonomic + c.nonholonomic)
+        for c in getattr(system, "constraints", ())  # not of one that JAX has put together
+    ]
+    acting = [(type(f).__name__, ", ".join(getattr(f, "bodies", ())) or "all bodies") for f in system.forces]
+    counted = f"{len(bodies)} bodies, {system.rows} rows of constraints"
+    parts = [table(("body", "mass (kg)", "moments (kg m²)"), bodies, f"System: {counted}")]
+    parts += [table(("constraint", "kind", "between", "rows"), held)] if held else []
+    parts += [table(("force", "on"), acting)] if acting else []
+    return "".join(parts)

@@ -1,0 +1,109 @@
+"""The notebooks run as they stand, and what they show is there; progress in a notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import polhode as ph
+from polhode.model.html import table
+from polhode.simulation.notebook import in_notebook
+
+FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def executed(notebook: Any) -> list[Any]:
+    """All outputs, one list for each cell of code."""
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_there_are_three_without_outputs() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["bicycle", "satellite", "top"]
+    for path in NOTEBOOKS:
+        made = nbformat.read(path, as_version=4)
+        nbformat.validate(made)
+        assert all(cell.outputs == [] and cell.execution_count is None for cell in made.cells if "outputs" in cell)
+
+
+# One in CI: each is a process of its own that compiles its own programs.
+QUICK = [pytest.param(p, marks=() if p.stem == "top" else pytest.mark.long, id=p.stem) for p in NOTEBOOKS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", QUICK)
+def test_notebook(path: Path) -> None:
+    """Its own assertions hold; a run, a picture and an animation are shown; nothing is said on stderr."""
+    outputs = [output for cell in executed(nbformat.read(path, as_version=4)) for output in cell]
+    assert [o.text for o in outputs if o.get("name") == "stderr"] == []
+    shown = [o.data for o in outputs if "data" in o]
+    html = "".join(data.get("text/html", "") for data in shown)
+    assert '<img alt="the bodies, half way" src="data:image/png;base64,' in html
+    assert "kept to" in html
+    assert '<iframe srcdoc="&lt;!doctype html&gt;' in html
+    assert any("image/png" in data for data in shown)
+
+
+PROGRESS = """
+import time
+from polhode.simulation.progress import Progress
+for began in (5, 0):  # seconds ago
+    with Progress(10, "steps of <a>", None) as bar:
+        bar.began -= began
+        with bar.waiting(lambda: "compiling"):
+            time.sleep(0.6)
+        bar.advance(4)
+        time.sleep(0.2)
+        bar.advance(8)
+"""
+
+
+def test_progress_in_a_notebook() -> None:
+    """A bar while it runs, and words while it waits, which both go away: what a cell is left with is empty."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(PROGRESS)])
+    seen: list[str] = []
+
+    class Watched(NotebookClient):
+        def process_message(self, msg: Any, cell: Any, index: int) -> Any:
+            if msg["msg_type"] in ("display_data", "update_display_data"):
+                seen.append(msg["content"]["data"]["text/html"])
+            return super().process_message(msg, cell, index)
+
+    Watched(notebook, timeout=60, kernel_name="python3").execute()
+    told = "".join(seen)
+    assert "compiling" in told
+    assert '<progress value="0.8000" max="1"' in told
+    assert "steps of &lt;a&gt;: 4 of 10 steps" in told
+    assert [o.get("name") for o in notebook.cells[0].outputs if o.output_type == "stream"] == []
+    assert {o.data["text/html"] for o in notebook.cells[0].outputs} == {""}
+    assert not in_notebook()
+
+
+def test_things_show_themselves() -> None:
+    run = ph.simulate(ph.problem("heavy-top"), until=0.01)
+    html = run._repr_html_()
+    assert 'src="data:image/png;base64,' in html
+    assert "energy</td>" in html
+    assert "kept to" in html
+    assert "changed by the load" in html
+    assert "imidm: 10 steps of 0.001 s to t = 0.01 s" in html
+    family = ph.simulate(ph.problem("heavy-top", spin=[30.0, 40.0]), until=0.01)
+    assert "2 runs of imidm" in family._repr_html_()
+    batch = ph.simulate(ph.RigidBody([[5, 5, 1], [5, 4, 2.0]]), None, ph.State.of(omega=(0, 0, 5)), step=0.1, until=0.2)
+    assert "a batch of 2" in batch._repr_html_()
+    bicycle = ph.problem("bicycle")
+    assert "roll_rate" in bicycle._repr_html_()
+    card = bicycle.system._repr_html_()
+    assert "4 bodies, 21 rows" in card
+    assert card.count("RollingDisk") == 2
+    assert "Gravity" in card
+    assert "RigidBody" in ph.problem("heavy-top").system._repr_html_()
+    method = ph.methods.method_of("imidm")
+    assert method.paper in method._repr_html_()
+    assert "&lt;b&gt;" in table(("<b>",), [("<b>",)], "<b>")
+    assert "<b><b>" not in table(("<b>",), [("<b>",)], "<b>")
