@@ -343,6 +343,6 @@ def test_false_claims_are_found() -> None:
         "not Poisson": True,
         "not symplectic": True,
     }
-    run = ph.simulate(BODY, None, ph.State.of(omega=(1, 2, 3)), method=Mine(), step=0.01, steps=10)
+    run = ph.simulate(BODY, None, ph.State.of(omega=(1, 2, 3)), method=Mine(), step=0.01, steps=10, sentinels=False)
     assert run.ok
     assert "mine" in repr(run)
