@@ -6,6 +6,7 @@ Vilmart (2013), Algs 3 and 4, Remark 4; Hairer & Vilmart (2006).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from polhode.algebra import Quaternion, Scalar, Vec3
@@ -117,14 +118,15 @@ class PreprocessedDMV(DMV):
 
 
 def polynomial(terms: Any, values: tuple[Scalar, ...]) -> Scalar:
-    """Σ (numerator/denominator) Π value^power. Powers by products: the same on mpmath numbers, where a quotient of
-    floats would not be exact."""
+    """Σ (numerator/denominator) Π value^power. Powers by products: the same on fractions and mpmath numbers, where a
+    quotient of floats would not be exact."""
     total = None
     for (top, bottom), powers in terms:
         product = None
         for value, power in zip(values, powers, strict=True):
             for _ in range(power):
                 product = value if product is None else product * value
-        term = product * top / bottom if is_mpmath(product) else (top / bottom) * product
+        exact = is_mpmath(product) or isinstance(product, Fraction)
+        term = product * top / bottom if exact else (top / bottom) * product
         total = term if total is None else total + term
     return total
