@@ -40,7 +40,8 @@ LETTERS = "[]{}=\"'#.,\n\t -+eE_019xR*()$\\\x00１é\ufeff<>:;/|&`~!?%^@\r\x1b\u
 NUMBERS = (
     "0", "1", "-1", "-0.0", "1e-400", "1e400", "1e-320", "1e300", "-1e300", "1e-300", "nan", "inf", "-inf", "0.1", "3",
     "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1" * 310, "0x10", "1_000", "0b1", "0o7",
-    "1e5", "1e15", "1e-12", "2.5", "1e154", "1e155", "1e-154", "1e-170", "4.9e-324", "1.7976931348623157e308", "1" * 5000,
+    "1e5", "1e15", "1e-12", "2.5", "1e154", "1e155", "1e-154", "1e-170", "4.9e-324", "1.7976931348623157e308",
+    "1" * 5000,
 )  # fmt: skip
 TRAP = "fuzzing_trap"  # a module that is there, and that no file may make us import
 
@@ -99,7 +100,8 @@ def value(chance: Chance, depth: int = 0) -> Any:
         case 3:
             return chance.pick(("", "x", "imidm", "three-field", f"{TRAP}:Method", "polhode.__main__:x", "OK", "a", "b",
                                 "STOPPED", "BROKEN", "../../x", "/etc/passwd", "polhode.methods:IMIDM", "rotation",
-                                "polhode.cli.main:app", "polhode.results.store:os.system", "float64", "<f8", "|O"))  # fmt: skip
+                                "polhode.cli.main:app", "polhode.results.store:os.system", "float64", "<f8",
+                                "|O"))  # fmt: skip
         case 4:
             return chance.text(12)
         case 5:

@@ -14,13 +14,14 @@ from fuzzing.texts import formula_text
 from polhode.cli.main import _command
 from polhode.model import InputError
 
-_COMMANDS = ("run", "run", "run", "run", "resume", "status", "methods", "problems", "papers", "audit", "bench", "--help",
-             "--version", "", "RUN", "cache")  # fmt: skip
+_COMMANDS = ("run", "run", "run", "run", "resume", "status", "methods", "problems", "papers", "audit", "bench",
+             "--help", "--version", "", "RUN", "cache")  # fmt: skip
 _OPTIONS = ("--set", "--method", "-m", "--step", "--tolerance", "--until", "--every", "--out", "--plot", "--trust",
-            "--force", "--stop-if", "--sentinels", "--no-sentinels", "--json", "--help", "-h", "--", "--x", "-")  # fmt: skip
+            "--force", "--stop-if", "--sentinels", "--no-sentinels", "--json", "--help", "-h", "--", "--x",
+            "-")  # fmt: skip
 _SOURCES = ("heavy-top", "free-body", "case.toml", "case.zarr", "case.nc", "case.csv", "fuzzing_saved/run.zarr",
-            "fuzzing_saved/grown.zarr", "fuzzing_saved/run.nc", "fuzzing_saved/run.csv", ".", "/", "..", "\0", "a" * 300,
-            "fuzzing_saved", "x.toml", "nothing.zarr", "rolling-disk", "é.toml", f"{TRAP}.py")  # fmt: skip
+            "fuzzing_saved/grown.zarr", "fuzzing_saved/run.nc", "fuzzing_saved/run.csv", ".", "/", "..", "\0",
+            "a" * 300, "fuzzing_saved", "x.toml", "nothing.zarr", "rolling-disk", "é.toml", f"{TRAP}.py")  # fmt: skip
 _VALUES = ("imidm", "akw", "halving-imidm", "kahan-li6-" * 20 + "imidm", "three-field", "spin=30", "spin=0:1:5",
            "spin=1,2,3", "a=b", "=", "x.png", "x.html", "x.zarr", "x.nc", "no/x.csv", "energy.drift > 1e-6",
            "strang-" * 30 + "dmv", "spin=0:1:99999999", "spin=nan", "x.toml", "-1", "--", *NUMBERS)  # fmt: skip
@@ -66,4 +67,6 @@ def commands(chance: Chance) -> None:
     if code not in (0, None, 2) or "Traceback" in err.getvalue():
         raise AssertionError(f"{words!r}: exit {code!r}: {err.getvalue()[-300:]}")
     if code == 2:
-        raise InputError(err.getvalue().strip() or "no sentence")
+        if not (said := err.getvalue().strip()):
+            raise AssertionError(f"{words!r}: exit 2 without a sentence")
+        raise InputError(said[:500])

@@ -15,7 +15,6 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-import xarray
 
 import polhode as ph
 import polhode.resuming
@@ -29,7 +28,7 @@ from polhode.results import store
 from polhode.results.checkpoints import Mark, SpoiltError
 from polhode.results.sound import sound
 from polhode.results.store import load
-from polhode.results.tree import HIDDEN, Tree
+from polhode.results.tree import Tree
 from polhode.simulation import Plan
 
 HOME = Path("fuzzing_saved")
@@ -64,7 +63,7 @@ def _copied(name: str) -> Path:
     return target
 
 
-class Reached(InputError):
+class Reached(InputError):  # noqa: N818
     """The input was taken, and a run would begin."""
 
 
@@ -157,7 +156,7 @@ def spoilt_attributes(chance: Chance, attributes: dict[str, Any]) -> dict[str, A
         key = chance.pick(inside)
         data = json.loads(known[key] or "{}")
         return {**known, key: json.dumps(spoilt_json(chance, data))}
-    return spoilt_json(chance, {k: v for k, v in known.items()})
+    return spoilt_json(chance, known)
 
 
 def _other_tree(chance: Chance, path: Path) -> None:
@@ -241,6 +240,3 @@ def programs(chance: Chance) -> None:
     os.chmod(path, 0o600)
     if programs_on_disk.read(path) is None:
         raise InputError("none")
-
-
-__all__ = ["HIDDEN", "contents", "damage", "marks", "programs", "saved", "xarray"]

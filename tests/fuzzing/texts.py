@@ -90,8 +90,8 @@ _WORDS = (
     "momentum = ", "potential = ", "torque = ", "value = ", "method = ", "step = ", "until = ", "steps = ", "every = ",
     "when = ", "stop = ", "exp = ", "directors = ", "true", "'x'", "[]", "[1]", "[1,2,3]", "[[1,2],[3]]", "{}", "{a=1}",
     "1979-05-27", "07:32:00", "''", "'''", '"""', "\\u0000", "\\U00110000", "a.b.c = 1\n", "['x:']", f"'{TRAP}:Method'",
-    f"['{TRAP}:Method']", "'polhode.__main__:x'", "'three-field'", "'rolling-disk'", "[[],[],[]]", "[" * 3000, "{a=" * 50,
-    ".a" * 400, "[1e200,1e200,1e200]", "[1e-200,1e-200,1e-200]", "'R33**0.5'", "'1/0'", *NUMBERS,
+    f"['{TRAP}:Method']", "'polhode.__main__:x'", "'three-field'", "'rolling-disk'", "[[],[],[]]", "[" * 3000,
+    "{a=" * 50, ".a" * 400, "[1e200,1e200,1e200]", "[1e-200,1e-200,1e-200]", "'R33**0.5'", "'1/0'", *NUMBERS,
 )  # fmt: skip
 
 
