@@ -1,0 +1,102 @@
+"""References of many digits for bodies under stress, and how a run fared against them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+
+import polhode as ph
+from polhode.model import InputError
+from polhode.simulation import StepError
+
+DIGITS = 60
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run fared: `error` of its last attitude (rad) where it came to its end; else what was said."""
+
+    error: float | None
+    said: str = ""
+    run: Any = None
+
+    @property
+    def refused(self) -> bool:
+        return self.error is None
+
+
+def turned(moments: Sequence[float], momentum: Sequence[float], t: Any) -> list[Any]:
+    """The quaternion at time t of a free body that starts at the identity, by Taylor series of Euler's equations, in
+    60 digits; t is a number of mpmath or a float, taken as it is."""
+    with mp.workdps(DIGITS):
+        I = [mp.mpf(x) for x in moments]
+        state = [mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(0), *(mp.mpf(x) for x in momentum)]
+        t = mp.mpf(t)
+        rate = max(abs(y) for y in state[4:]) * max(1 / x for x in I)
+        count = int(mp.ceil(2 * abs(t) * rate)) + 1
+        for _ in range(count):
+            state = _taylor(I, state, t / count)
+        return state[:4]
+
+
+def _taylor(I: list[Any], state: list[Any], h: Any) -> list[Any]:
+    """One step. The equations are products, so that their coefficients follow one from the other."""
+    series = [[x] for x in state]
+    for n in range(60):
+        q, y = series[:4], series[4:]
+        w = [[c / i for c in yj] for yj, i in zip(y, I, strict=True)]
+
+        def at(a: list[Any], b: list[Any], n: int = n) -> Any:
+            return mp.fdot(a[: n + 1], b[n::-1])
+
+        new = [
+            -(at(q[1], w[0]) + at(q[2], w[1]) + at(q[3], w[2])) / 2,
+            (at(q[0], w[0]) + at(q[2], w[2]) - at(q[3], w[1])) / 2,
+            (at(q[0], w[1]) + at(q[3], w[0]) - at(q[1], w[2])) / 2,
+            (at(q[0], w[2]) + at(q[1], w[1]) - at(q[2], w[0])) / 2,
+            at(y[1], w[2]) - at(y[2], w[1]),
+            at(y[2], w[0]) - at(y[0], w[2]),
+            at(y[0], w[1]) - at(y[1], w[0]),
+        ]
+        for each, value in zip(series, new, strict=True):
+            each.append(value / (n + 1))
+    return [mp.polyval(each[::-1], h) for each in series]
+
+
+def spun(moments: Sequence[float], momentum: Sequence[float], t: Any) -> list[Any]:
+    """The same of a body whose first two moments are equal, in closed form: for any number of turns."""
+    with mp.workdps(DIGITS):
+        I, _, I3 = (mp.mpf(x) for x in moments)
+        y, t = [mp.mpf(x) for x in momentum], mp.mpf(t)
+        length = mp.sqrt(mp.fdot(y, y))
+        about, own = length * t / I / 2, (1 / I3 - 1 / I) * y[2] * t / 2
+        c, s, C, S = mp.cos(about), mp.sin(about), mp.cos(own), mp.sin(own)
+        x = [s * each / length for each in y]
+        return [c * C - x[2] * S, x[0] * C + x[1] * S, x[1] * C - x[0] * S, x[2] * C + c * S]
+
+
+def run_of(
+    moments: Sequence[float], momentum: Sequence[float], method: str, step: float, steps: int, truth: Any = turned
+) -> Outcome:
+    """From the identity; of a step that is refused, and of a notice, what they say."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            body = ph.RigidBody(moments, allow_unphysical=True)
+            start = ph.State.of(momentum=momentum)
+            run = ph.simulate(body, None, start, method=method, step=step, steps=steps, every=steps, progress=False)
+        except (InputError, StepError) as error:
+            return Outcome(None, str(error))
+    said = "; ".join(str(w.message) for w in heard)
+    with mp.workdps(DIGITS):
+        where = truth(moments, momentum, mp.mpf(step) * steps)
+        here = [float(np.asarray(x)[-1]) for x in run.state.attitude]
+        apart = [mp.mpf(a) - b for a, b in zip(here, where, strict=True)]
+        other = [mp.mpf(a) + b for a, b in zip(here, where, strict=True)]
+        error = 2 * min(mp.sqrt(mp.fdot(apart, apart)), mp.sqrt(mp.fdot(other, other)))
+    return Outcome(float(error), said, run)
