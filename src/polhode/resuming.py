@@ -15,13 +15,13 @@ from polhode.inputs.job import job_of
 from polhode.model.checks import InputError, whole
 from polhode.model.registry import method_of
 from polhode.results.dataset import FORMATS, GROWN
-from polhode.results.ended import ended_well
 from polhode.results.grown import Planned, grown
 from polhode.results.opened import opened
 from polhode.results.rerun import differences
 from polhode.results.store import attributes as attributes_of
 from polhode.results.stored import StoredRun
 from polhode.simulation import Plan, Status
+from polhode.turning import ended_well
 from polhode.writing import gone_on, writing_of
 
 
