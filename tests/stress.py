@@ -98,5 +98,5 @@ def run_of(
         here = [float(np.asarray(x)[-1]) for x in run.state.attitude]
         apart = [mp.mpf(a) - b for a, b in zip(here, where, strict=True)]
         other = [mp.mpf(a) + b for a, b in zip(here, where, strict=True)]
-        error = 2 * min(mp.sqrt(mp.fdot(apart, apart)), mp.sqrt(mp.fdot(other, other)))
-    return Outcome(float(error), said, run)
+        far = 2 * min(mp.sqrt(mp.fdot(apart, apart)), mp.sqrt(mp.fdot(other, other)))
+    return Outcome(float(far), said, run)

@@ -46,8 +46,8 @@ def turns_too_far(run: Any, signals: Any) -> str | None:
         how = f"two of half its length end {apart:.2g} rad from it"
     return (
         f"{run.method.name}: a step of {run.step:g} s turns the body by up to {turned:.3g} rad, and {how}: this is not "
-        "the motion, whatever is conserved. Take steps that turn it by less than one radian; a free body takes steps of "
-        "any length with exact"
+        "the motion, whatever is conserved. Take steps that turn it by less than one radian; a free body takes any "
+        "with exact"
     )
 
 

@@ -1,4 +1,4 @@
-"""`python -m fuzzing [--guided] [--seed N] NAME COUNT ...`: cases of these names, so many of each."""
+"""`python -m fuzzing [--seed N] NAME COUNT ...`: cases of these names, so many of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import time
 import traceback
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import fuzzing.commands
 import fuzzing.files
@@ -60,15 +59,10 @@ def in_a_folder() -> None:
 
 
 def main(words: list[str]) -> int:
-    guided = "--guided" in words
-    words = [word for word in words if word != "--guided"]
     seed = int(words.pop(words.index("--seed") + 1)) if "--seed" in words else 0
     words = [word for word in words if word != "--seed"]
     in_a_folder()
     asked = dict(zip(words[::2], map(int, words[1::2]), strict=True))
-    if guided:
-        (name, count), *_ = asked.items()
-        return _guided(name, count)
     found: Counter[str] = Counter()
     for name, count in asked.items():
         checked(CASES[name], b"")  # what is slow the first time
@@ -80,17 +74,6 @@ def main(words: list[str]) -> int:
         took = time.process_time() - began
         print(f"{name}: {count} cases, {taken} taken, {len(wrong)} findings, {took:.0f} s of CPU", flush=True)
     return 1 if sum(found.values()) else 0
-
-
-def _guided(name: str, count: int) -> int:
-    import atheris
-
-    case: Any = CASES[name]
-    checked(case, b"")
-    atheris.Setup([sys.argv[0], f"-runs={count}", "-max_len=512", "-timeout=60", "-rss_limit_mb=6000"],
-                  lambda data: checked(case, data))  # fmt: skip
-    atheris.Fuzz()
-    return 0
 
 
 if __name__ == "__main__":
