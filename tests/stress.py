@@ -100,3 +100,78 @@ def run_of(
         other = [mp.mpf(a) + b for a, b in zip(here, where, strict=True)]
         far = 2 * min(mp.sqrt(mp.fdot(apart, apart)), mp.sqrt(mp.fdot(other, other)))
     return Outcome(float(far), said, run)
+
+
+BODY, MOMENTUM = (3.0, 2.5, 1.0), (0.5, 2.0, 0.7)
+SPEED = 1.1  # rad/s, at most
+QUICK = ("exact", "dmv10", "imidm")
+ALL = (*QUICK, "akw", "three-rotation", "symmetric-rotation", "mk-rk4", "rig_neg", "trap", "swc1", "midpoint", "dmv",
+       "mk-gauss2", "bbtrap")  # fmt: skip
+ROUND_OFF = 1e-14  # rad, of a step, whatever its length up to a radian
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run of the table: `angle` that a step turns by, at most."""
+
+    sweep: str
+    value: float
+    moments: tuple[float, float, float]
+    momentum: tuple[float, float, float]
+    step: float
+    steps: int
+    angle: float
+    truth: Any = turned
+
+
+def trials() -> list[Trial]:
+    found = []
+    for h in (1e-12, 1e-9, 1e-6, 1e-3, 1e-1, 10.0, 30.0, 1e2, 1e3, 1e6):
+        truth = turned if h < 1 else _exactly
+        found.append(Trial("step (s)", h, BODY, MOMENTUM, h, 8, h * SPEED, truth))
+    for c in (1e-150, 1e-100, 1e-50, 1e50, 1e100, 1e150):
+        y = tuple(c * each for each in MOMENTUM)
+        found.append(Trial("momentum (N m s)", c, BODY, y, 0.1 / c, 8, 0.1 * SPEED))  # type: ignore[arg-type]
+    for r in (1e-3, 1e-6, 1e-9, 1e-12):
+        y = (0.5, 2.0, 0.7)
+        found.append(Trial("inertia 1 : 1 - r/2 : r", r, (1.0, 1.0 - r / 2, r), y, 0.1 * r, 20, 0.07))
+        y = (1e-3 * r, 2e-3 * r, r)
+        found.append(Trial("inertia 1 : 1 : r, nearly about 3", r, (1.0, 1.0, r), y, 0.1, 20, 0.1, spun))
+    for apart in (1e-6, 1e-12, 1e-15):
+        found.append(Trial("inertia 1 : 1 + r : 1.5", apart, (1.0, 1.0 + apart, 1.5), MOMENTUM, 0.1, 8, 0.25))
+    for turns in (1e1, 1e3, 1e6, 1e9, 1e15):
+        h = 2 * np.pi * turns / SPEED
+        found.append(Trial("turns a step", turns, (2.0, 2.0, 1.0), MOMENTUM, h, 4, 2 * np.pi * turns, spun))
+    return found
+
+
+def _exactly(moments: Any, momentum: Any, t: Any) -> Any:
+    """By `ph.exact`, which other trials hold against many digits."""
+    return [float(x) for x in ph.exact(ph.RigidBody(moments), ph.State.of(momentum=momentum), float(t)).attitude]
+
+
+def verdict(trial: Trial, method: str) -> tuple[str, Outcome]:
+    """right: within what the order of the method says, and the rounding of the angle; error, notice: what polhode says
+    instead; WRONG: neither."""
+    found = run_of(trial.moments, trial.momentum, method, trial.step, trial.steps, trial.truth)
+    if found.refused:
+        return "error", found
+    order = found.run.method.order
+    most = trial.steps * (ROUND_OFF + 1e-15 * trial.angle)
+    if trial.angle < np.pi and not np.isinf(order):
+        most += trial.steps * trial.angle ** (order + 1)
+    assert found.error is not None
+    if found.error <= most:
+        return "right", found
+    return ("notice", found) if found.said else ("WRONG", found)
+
+
+def table(methods: Sequence[str]) -> str:
+    """As Markdown."""
+    rows = [["sweep", "value", *methods], ["---"] * (2 + len(methods))]
+    rows += [[t.sweep, f"{t.value:g}", *(verdict(t, method)[0] for method in methods)] for t in trials()]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+if __name__ == "__main__":
+    print(table(ALL))
