@@ -89,6 +89,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return isinstance(value, tuple) and len(value) == len(each) and all(map(_fits, value, each))
     if parts:
         return get_origin(hint) not in (Union, UnionType) or any(_fits(value, part) for part in parts)
+    if hint is Any:
+        return True
     if hint is float:
         return type(value) in (int, float) and math.isfinite(value)
     if hint is int:
