@@ -78,7 +78,7 @@ def _apart(ratio: float, step: float) -> tuple[float, str]:
             attitude=at.rotations[i],
             velocity=at.velocities[i],
             omega=at.omegas[i],
-        )  # fmt: skip
+        )
         for i in (0, 1)
     ]
     hinges = [
