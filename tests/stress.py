@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import mpmath as mp
@@ -65,7 +66,7 @@ def _taylor(I: list[Any], state: list[Any], h: Any) -> list[Any]:
         ]
         for each, value in zip(series, new, strict=True):
             each.append(value / (n + 1))
-    return [mp.polyval(each[::-1], h) for each in series]
+    return [reduce(lambda total, c: total * h + c, reversed(each)) for each in series]
 
 
 def spun(moments: Sequence[float], momentum: Sequence[float], t: Any) -> list[Any]:
