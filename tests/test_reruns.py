@@ -202,7 +202,7 @@ def test_an_instance_in_a_module_is_run_again_only_with_trust(
         ({"method": {"class": "os:system", "options": {}}}, "--trust"),
         ({"method": {"class": 3, "options": {}}}, "cannot import method 3"),
         ({"method": {"class": ".os:system", "options": {}}}, "cannot import method '.os:system'"),
-        ({"method": {"class": "polhode.results.store:os.DirEntry", "options": {}}}, "not a class with options"),
+        ({"method": {"class": "polhode.results.store:os.DirEntry", "options": {}}}, "is to be imported"),
         ({"method": {"class": "polhode.methods:Nope", "options": {}}}, "cannot import method 'polhode.methods:Nope'"),
         ({"method": {"class": "polhode.methods:IMIDM", "options": {"speed": 3}}}, "no longer has the options"),
         ({"method": {"class": "polhode.solve:FixedPoint", "options": {}}}, "a method is a name"),

@@ -24,7 +24,6 @@ from polhode.model.problem import Problem
 from polhode.model.registry import DEFAULTS, method_of
 from polhode.multibody import System
 from polhode.prepared import problem_like
-from polhode.results.ended import ended_well
 from polhode.results.rerun import going_on, without_events
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation
@@ -32,6 +31,7 @@ from polhode.running import first_leg, moved, next_leg, recipe_for
 from polhode.simulation import Plan, Progress, Status
 from polhode.simulation.events import Event
 from polhode.step_choice import step_within
+from polhode.turning import ended_well
 
 
 def simulate(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +15,13 @@ from polhode.inputs.job import job_of
 from polhode.model.checks import InputError, whole
 from polhode.model.registry import method_of
 from polhode.results.dataset import FORMATS, GROWN
-from polhode.results.ended import ended_well
+from polhode.results.grown import Planned, grown
 from polhode.results.opened import opened
 from polhode.results.rerun import differences
 from polhode.results.store import attributes as attributes_of
 from polhode.results.stored import StoredRun
 from polhode.simulation import Plan, Status
+from polhode.turning import ended_well
 from polhode.writing import gone_on, writing_of
 
 
@@ -53,20 +53,21 @@ def resume(
     trust  import the module that the folder names as that of its method
     """
     path = Path(path)
-    known = _known(path)
+    _known(path)
     with opened(path) as tree, watched() as signals:
-        known = tree.attributes
+        known = tree.attributes  # as they are now
+        saved, begun_with = grown(known, path)
         problem, chosen, method_path = _what(path, known, what, load, start, method, trust)
         if events is None:
             events = problem.events or None
         names = [event.name for event in ([events] if hasattr(events, "fn") else events or ())]
-        if names != json.loads(known["watched"]):
+        if names != begun_with:
             raise InputError(
-                f"{str(path)!r} was begun with the events {known['watched']}, and goes on with those; got {names}: "
+                f"{str(path)!r} was begun with the events {begun_with}, and goes on with those; got {names}: "
                 "give events=[...]"
             )
         problem = replace(problem, t0=float(known["t0"]))
-        plan = _plan(path, known, problem.t0, until, steps, sentinels)
+        plan = _plan(path, known, saved, problem.t0, until, steps, sentinels)
         if stop_if is None and not known["finished"]:
             stop_if = known["stop_if"] or None
         looked = bool(known["sentinels"]) if sentinels is None else sentinels
@@ -104,9 +105,10 @@ def _what(path: Path, known: dict[str, Any], what: Any, load: Any, start: Any, m
     return job.problem, chosen, job.known_as(chosen)
 
 
-def _plan(path: Path, known: dict[str, Any], t0: float, until: Any, steps: Any, sentinels: bool | None) -> Plan:
-    saved = json.loads(known["plan"])
-    seconds, step, total, done = saved["seconds"], saved["step"], saved["total"], int(known["steps"])
+def _plan(
+    path: Path, known: dict[str, Any], saved: Planned, t0: float, until: Any, steps: Any, sentinels: bool | None
+) -> Plan:
+    seconds, step, total, done = saved.seconds, saved.step, saved.total, int(known["steps"])
     regardless = known["status"] == Status.BROKEN.name and sentinels is False
     if known["finished"] and known["status"] not in (Status.OK.name, Status.STOPPED.name) and not regardless:
         raise InputError(
@@ -115,7 +117,7 @@ def _plan(path: Path, known: dict[str, Any], t0: float, until: Any, steps: Any, 
     further = until is not None or steps is not None
     if known["finished"] and not further and not regardless:
         raise InputError(f"{str(path)!r} has come to its end, step {done}; to go on, give a later --until, or until=")
-    if further and saved["at"] is not None:
+    if further and saved.at is not None:
         raise InputError(
             f"{str(path)!r} has samples at times that were given one by one; it ends with the last of them"
         )
@@ -123,10 +125,10 @@ def _plan(path: Path, known: dict[str, Any], t0: float, until: Any, steps: Any, 
         steps = done + whole("steps", steps, 1)
     if not further:
         steps = total
-    saving = {"every": None if seconds else saved["every"], "every_seconds": seconds, "times": None}
+    saving = {"every": None if seconds else saved.every, "every_seconds": seconds, "times": None}
     plan = plan_of(step, until, steps, t0, saving)
-    if saved["at"] is not None:
-        return replace(plan, at=tuple((n, float.fromhex(offset)) for n, offset in saved["at"]))
+    if saved.at is not None:
+        return replace(plan, at=tuple((n, float.fromhex(offset)) for n, offset in saved.at))
     if further and plan.total <= done:
         raise InputError(f"{str(path)!r} stands at t = {t0 + done * step:g} already; go on to a later time")
     return plan

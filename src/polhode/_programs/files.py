@@ -91,6 +91,9 @@ def _decoded(x: Any) -> Any:
     if kind == "dict":
         return values
     module, _, name = kind.partition(":")
-    if module.split(".")[0] != "polhode":
+    if module.split(".")[0] != "polhode" or "__main__" in module:
         raise ValueError(f"{kind} is not polhode's")
-    return getattr(importlib.import_module(module), name)(**values)
+    made = getattr(importlib.import_module(module), name)
+    if not (isinstance(made, type) and is_dataclass(made) and made.__module__ == module):
+        raise ValueError(f"{kind} is not one of the classes that are written")
+    return made(**values)

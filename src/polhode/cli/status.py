@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,11 @@ from polhode.cli.tables import say
 from polhode.model import InputError
 from polhode.results.clock import read as clock
 from polhode.results.dataset import GROWN
+from polhode.results.grown import grown
 from polhode.results.lock import held
 from polhode.results.opened import LOCK
 from polhode.results.store import attributes
-from polhode.results.tree import HIDDEN
+from polhode.results.tree import HIDDEN, Tree
 
 
 def status_command(path: Path, as_json: bool) -> None:
@@ -46,8 +46,9 @@ def status_of(path: Path) -> dict[str, Any]:
     if about.get("format") != GROWN:
         raise InputError(f"{str(path)!r} was saved whole when its run had ended; there is nothing to watch")
     hidden = path / HIDDEN
-    ticks, alive, plan = clock(hidden), held(hidden / LOCK), json.loads(about["plan"])
-    steps, total, rate = int(about["steps"]), int(plan["total"]), float(ticks.get("rate", 0.0))
+    plan, _ = grown(about, path)
+    ticks, alive = clock(hidden), held(hidden / LOCK)
+    steps, total, rate = int(about["steps"]), plan.total, float(ticks.get("rate", 0.0))
     who = f"process {ticks.get('process')} on {ticks.get('host')}"
     ago = max(0.0, time.time() - float(ticks.get("written", time.time())))
     if about["finished"]:
@@ -58,12 +59,11 @@ def status_of(path: Path) -> dict[str, Any]:
     else:
         state = f"not running: {who} is gone, the last commit was {_duration(ago)} ago"
     running = alive and not about["finished"]
-    samples = json.loads((path / "zarr.json").read_text())["consolidated_metadata"]["metadata"]["t"]["shape"][0]
     return {
         "path": str(path), "state": state, "running": running, "finished": bool(about["finished"]),
         "resumable": not about["finished"] and not alive, "status": about["status"], "method": about["method"],
-        "step": plan["step"], "steps": steps, "total": total, "t": about["t0"] + steps * plan["step"],
-        "samples": samples, "rate": rate, "seconds": float(ticks.get("seconds", 0.0)),
+        "step": plan.step, "steps": steps, "total": total, "t": about["t0"] + steps * plan.step,
+        "samples": Tree(path).samples, "rate": rate, "seconds": float(ticks.get("seconds", 0.0)),
         "left": (total - steps) / rate if running and rate else None, "iterations": about["iterations"],
         "energy_drift": float(about.get("energy_drift", 0.0)), "why": about.get("why", ""),
     }  # fmt: skip

@@ -107,14 +107,15 @@ class PreprocessedDMV(DMV):
 
     def inverse_moments(self, system: Rotation, y: Vec3, h: Scalar) -> Vec3:
         x = super().inverse_moments(system, y, h)
-        e1, e2, e3 = x.x + x.y + x.z, x.x * x.y + x.y * x.z + x.z * x.x, x.x * x.y * x.z
-        C, H = 0.5 * y.norm2(), 0.5 * y.dot(x.scale(y))
-        s, t = 0.0 * C, 0.0 * C
-        h2 = h * h
-        for s_terms, t_terms in reversed(SERIES[: self.high_order // 2 - 1]):  # Horner in h²
-            values = (H, C, e1, e2, e3)
-            s, t = h2 * (polynomial(s_terms, values) + s), h2 * (polynomial(t_terms, values) + t)
-        return Vec3(*(xj + (xj * s + t) for xj in x))
+        # In units in which h = 1 and Σ 1/I_j = 1 all of it is angles: nothing overflows, or vanishes, before they do.
+        unit = x.x + x.y + x.z
+        turn, share = y * (h * unit), x / unit
+        e1, e2 = share.x + share.y + share.z, share.x * share.y + share.y * share.z + share.z * share.x
+        values = (0.5 * turn.dot(share.scale(turn)), 0.5 * turn.norm2(), e1, e2, share.x * share.y * share.z)
+        s, t = 0.0 * e1, 0.0 * e1
+        for s_terms, t_terms in reversed(SERIES[: self.high_order // 2 - 1]):
+            s, t = polynomial(s_terms, values) + s, polynomial(t_terms, values) + t
+        return Vec3(*(xj + (xj * s + unit * t) for xj in x))
 
 
 def polynomial(terms: Any, values: tuple[Scalar, ...]) -> Scalar:

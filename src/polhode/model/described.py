@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cached_property
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, shown
 from polhode.model.imported import imported
 
 
@@ -66,10 +68,34 @@ def made(data: Any, *, trust: bool) -> Any:
     known = isinstance(kind, type) and is_dataclass(kind)
     if not known or not (trust or kind.__module__.startswith("polhode.")):  # a path may lead on from a module of ours
         raise InputError(f"the recipe is spoilt: {data['class']!r} is not a class with options")
+    options = {name: made(each, trust=trust) for name, each in data["options"].items()}
+    hints = get_type_hints(kind)
+    for name, each in options.items():
+        if not _fits(each, hints.get(name, Any)):
+            raise InputError(f"the recipe is spoilt: {data['class']} cannot have {name} = {shown(each)}")
     try:
-        return kind(**{name: made(each, trust=trust) for name, each in data["options"].items()})
-    except TypeError as error:
+        return kind(**options)
+    except (TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{data['class']} no longer has the options of the recipe: {error}") from error
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is what the annotation of a field says, as far as that can be told."""
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return value in parts
+    if get_origin(hint) is tuple:
+        each = [parts[0]] * len(value) if parts[1:] == (...,) and isinstance(value, tuple) else list(parts)
+        return isinstance(value, tuple) and len(value) == len(each) and all(map(_fits, value, each))
+    if parts:
+        return get_origin(hint) not in (Union, UnionType) or any(_fits(value, part) for part in parts)
+    if hint is Any:
+        return True
+    if hint is float:
+        return type(value) in (int, float) and math.isfinite(value)
+    if hint is int:
+        return type(value) is int and abs(value) < 2**31
+    return not isinstance(hint, type) or isinstance(value, hint)
 
 
 def _path_of(kind: type, what: str) -> str:

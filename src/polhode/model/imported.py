@@ -9,18 +9,22 @@ from typing import Any
 
 from polhode.model.checks import InputError, shown
 
+_PARTS = ("algebra", "methods", "model", "multibody", "rotation", "solve")  # of polhode, where methods are made
+
 
 def imported(path: Any, *, trust: bool) -> Any:
-    """Of polhode's own modules, or, with `trust`, of any: importing runs what is in them."""
+    """Of those modules of polhode's own that methods are made of, or, with `trust`, of any: importing runs what is in
+    them."""
     module, _, name = path.partition(":") if isinstance(path, str) else ("", "", "")
     if not all(part.isidentifier() for part in (*module.split("."), *name.split("."))):
         raise InputError(f"cannot import method {shown(path)}: write module:Class, as in mymodule:MyMethod")
-    if not trust and not module.startswith("polhode."):
+    own = module.split(".")[:2] in [["polhode", part] for part in _PARTS]
+    if not trust and not own:
         raise InputError(
             f"{path!r} is to be imported, which runs the code in the module {module!r}; if you trust the file and that "
             "code, say so with --trust (in Python: trust=True), or name another method with --method"
         )
-    if "" not in sys.path:
+    if trust and "" not in sys.path:
         sys.path.insert(0, "")  # a module beside the user, as with `python -m`
     try:
         found: Any = importlib.import_module(module)

@@ -72,12 +72,16 @@ class Mark:
             return _made(json.loads(line), numbers, like)
         except OSError as error:
             raise SpoiltError(f"{path.name} is missing") from error
-        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise SpoiltError(f"{path.name}: {error}") from error
 
 
 def _made(head: dict[str, Any], numbers: bytes, like: Any) -> Mark:
     leaves, begin = [], 0
+    counts = [head[name] for name in ("done", "rung", "careful", "samples", "happened")]
+    counts += [*head["tally"][::2], head["tally"][3], *(head["last"] or ())[:1]]
+    if not all(type(n) is int and 0 <= n < 2**63 for n in counts):
+        raise SpoiltError("its counts are not whole numbers")
     for shape in head["shapes"]:
         count = int(np.prod(shape))
         leaves.append(np.frombuffer(numbers, "<f8", count, begin).reshape(shape).copy())
@@ -97,13 +101,22 @@ def _made(head: dict[str, Any], numbers: bytes, like: Any) -> Mark:
         dict(zip(head["gauges"], leaves[len(wanted) :], strict=True)),
         tuple(Happened(name, float.fromhex(t), None, acted, which) for name, t, acted, which in head["events"]),
         head["happened"],
-        head["watch"],
+        _watch(head["watch"]),
         tuple(
             LostMember(tuple(member), step, float.fromhex(t), Status[status], float.fromhex(residual), iterations, why)
             for member, step, t, status, residual, iterations, why in head["lost"]
         ),
         head["last"] and (head["last"][0], float.fromhex(head["last"][1])),
     )
+
+
+def _watch(memory: Any) -> Any:
+    """What `remember` can be given."""
+    if memory is not None:
+        numbers = [float.fromhex(x) for x in (memory["last"], memory["length"], *memory["acted"])]
+        if not np.isfinite([*numbers, *memory["signs"], memory["again"]]).all():
+            raise SpoiltError("what it knows of events is not finite")
+    return memory
 
 
 def _of(lost: LostMember) -> tuple[Any, ...]:

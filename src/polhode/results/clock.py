@@ -12,6 +12,7 @@ from typing import Any
 from polhode.results.durable import written
 
 NAME = "clock.json"
+_EVER = 1e18
 
 
 class Clock:
@@ -42,4 +43,5 @@ def read(folder: Path) -> dict[str, Any]:
         found = json.loads((folder / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    known = found if isinstance(found, dict) else {}
+    return {k: v for k, v in known.items() if k == "host" or (isinstance(v, int | float) and abs(v) < _EVER)}

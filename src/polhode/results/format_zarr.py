@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+import psutil
 import xarray
 
 from polhode.results.clock import read as clock
 from polhode.results.dataset import GROWN
+from polhode.results.metadata import ForeignError, root_of, size_of
 from polhode.results.quiet import quietly
 from polhode.results.tree import CHECKSUM, HIDDEN, Tree
 
@@ -20,11 +21,17 @@ def write(dataset: xarray.Dataset, path: Path) -> None:
 
 
 def read(path: Path) -> xarray.Dataset:
-    with quietly():
-        dataset = xarray.load_dataset(path, engine="zarr", decode_times=False)  # a unit may look like a date
-    if dataset.attrs.get("format") == GROWN:
+    root = root_of(path)
+    if (size := size_of(root)) > (free := psutil.virtual_memory().available):
+        raise ForeignError(f"it holds {size / 2**30:.3g} GiB, and {free / 2**30:.3g} are free: use xarray.open_zarr")
+    kind = root["attributes"].get("format")
+    if kind == GROWN:
         tree = Tree(path)
-        tree.look(dataset.sizes["t"])
+        tree.look(tree.samples)
+    with quietly():
+        options = {"zarr_format": 3, "consolidated": True}  # what was looked at is what is read
+        dataset = xarray.load_dataset(path, engine="zarr", decode_times=False, **options)  # a unit may look like a date
+    if kind == GROWN:
         dataset.attrs.pop(CHECKSUM, None)
         dataset.attrs["seconds"] = float(clock(tree.path / HIDDEN).get("seconds", 0.0))
     return dataset
@@ -38,4 +45,4 @@ def attributes(path: Path) -> dict[str, Any]:
 
 
 def format_of(path: Path) -> str:
-    return json.loads((path / "zarr.json").read_text())["attributes"]["format"]
+    return root_of(path)["attributes"]["format"]

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from polhode.model.checks import InputError
 from polhode.results.clock import NAME
 from polhode.results.lock import Lock
 from polhode.results.store import NO_ROOM, SaveError
-from polhode.results.tree import Tree
+from polhode.results.tree import HIDDEN, Tree
 
 LOCK = "lock"
 
@@ -25,9 +26,11 @@ def locked(tree: Path, path: Path) -> Lock:
 @contextmanager
 def opened(path: Path) -> Iterator[Tree]:
     """A folder that nobody else writes to meanwhile."""
-    tree = Tree(Path(os.path.realpath(path)))
-    with locked(tree.hidden, path):
-        yield Tree(tree.path)  # as it is now
+    place = Path(os.path.realpath(path))
+    if (place / HIDDEN).is_symlink() or not (place / HIDDEN).is_dir():
+        raise InputError(f"{str(path)!r} has no folder {HIDDEN!r} with marks of where it stands: it cannot go on")
+    with locked(place / HIDDEN, path):
+        yield Tree(place)
 
 
 def clean_marks(tree: Tree, slot: str) -> None:

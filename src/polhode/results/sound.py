@@ -18,6 +18,8 @@ def sound(tree: Tree, start: Mark) -> tuple[Mark, str | None]:
     if "checkpoint" not in tree.attributes:  # it ended before its first commit
         return start, None
     committed, wrong = _mark(tree, str(tree.attributes.get("checkpoint")), start)
+    if committed is not None and committed.samples > tree.samples:
+        committed, wrong = None, "the mark of where it stands is of more samples than there are"
     parts, torn = _sound_parts(tree, committed, start)
     wrong = torn or wrong
     if committed is not None and not wrong:

@@ -15,6 +15,8 @@ from polhode._notices import warn
 from polhode.model.checks import InputError, nearest
 from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now
+from polhode.results.metadata import ForeignError
+from polhode.results.tree import TornError
 from polhode.results.workspace import clean, put, unfinished, workspace
 
 ENDINGS = (".zarr", ".nc", ".csv")
@@ -145,7 +147,12 @@ def attributes(path: Path) -> dict[str, Any]:
         grown = path.suffix == ".zarr" and _format(".zarr").format_of(path) == GROWN
     except Exception:  # `load` says what is wrong with it
         grown = False
-    return _format(".zarr").attributes(path) if grown else load(path).attrs
+    if not grown:
+        return load(path).attrs
+    try:
+        return _format(".zarr").attributes(path)
+    except (OSError, TornError, ForeignError) as error:
+        raise InputError(f"{str(path)!r} is damaged: {error}; run it again, or take another copy") from error
 
 
 def _place(path: Path) -> tuple[Path, tuple[int, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,9 +17,11 @@ from typing import Any
 
 import google_crc32c
 import numpy as np
+import psutil
 from zarr.codecs import Crc32cCodec
 
 from polhode.results.durable import PART, settled, written
+from polhode.results.metadata import ForeignError, root_of
 from polhode.results.quiet import quietly
 
 NUMBERS = 2**17  # of a part, all arrays together: a MiB
@@ -53,11 +56,23 @@ class Tree:
 
     def __init__(self, path: Path) -> None:
         self.path, self.hidden = path, path / HIDDEN
-        self._root = json.loads((path / "zarr.json").read_text(encoding="utf-8"))
+        self._root = root_of(path)
         self.arrays: dict[str, Any] = self._root["consolidated_metadata"]["metadata"]
         self.growing = [name for name, about in self.arrays.items() if about["dimension_names"][:1] == ["t"]]
-        self.rows: int = self.arrays["t"]["chunk_grid"]["configuration"]["chunk_shape"][0]
+        if not {"t", "step_count"} <= set(self.growing):
+            raise ForeignError("it has no samples")
+        self.rows: int = self._chunk("t")[0]
+        for name in self.growing:
+            shape, chunk = self.arrays[name]["shape"], self._chunk(name)
+            if shape[0] != self.samples or chunk != [self.rows, *(max(1, n) for n in shape[1:])]:
+                raise ForeignError(f"the array {name!r} is not as long as the others, or in other parts")
+        part = 8 * sum(math.prod(self._chunk(name)) for name in self.growing)
+        if part > (free := psutil.virtual_memory().available):
+            raise ForeignError(f"its parts are of {part / 2**30:.3g} GiB, and {free / 2**30:.3g} are free")
         self._pending: list[Path] = []
+
+    def _chunk(self, name: str) -> list[int]:
+        return self.arrays[name]["chunk_grid"]["configuration"]["chunk_shape"]
 
     @property
     def attributes(self) -> dict[str, Any]:

@@ -46,15 +46,24 @@ def free_motion(moments: Vec3, state: State, t: Scalar) -> State:
     I1, I2, I3, y1, y2, y3, t = jnp.broadcast_arrays(
         *(jnp.asarray(v, dtype=float) for v in (*moments, *state.momentum, t))
     )
-    I, y = Vec3(I1, I2, I3), Vec3(y1, y2, y3)
+    heavy = _unit(I1, I2, I3)
+    fast = _unit(*((y / heavy) / (i / heavy) for y, i in ((y1, I1), (y2, I2), (y3, I3))))
+    I, y, t = Vec3(I1, I2, I3) / heavy, Vec3(y1, y2, y3) / heavy / fast, t * fast
     rest = y.norm2() < _NO_MOMENTUM
-    swaps, (I1, I2, I3), (y1, y2, y3) = _sorted(I, Vec3(jnp.where(rest, 1.0, y1), y2, y3))
+    swaps, (I1, I2, I3), (y1, y2, y3) = _sorted(I, Vec3(jnp.where(rest, 1.0, y.x), y.y, y.z))
     sign = jnp.where(swaps[0] ^ swaps[1] ^ swaps[2], -1.0, 1.0)  # an odd number of exchanges mirrors the frame
     Pi, turn = _sorted_motion(Vec3(I1, I2, I3), Vec3(y1, y2, y3) * sign, t)
     Pi, axis = _unsorted(swaps, Pi * sign), _unsorted(swaps, turn.vector * sign)
     slow = Vec3(y.x / I.x, y.y / I.y, y.z / I.z) * (0.5 * t)  # gives the derivatives where the body is at rest
     turn = Quaternion(jnp.where(rest, 1.0, turn.w), *_select(rest, slow, axis))
-    return State(state.attitude * turn, _select(rest, y, Pi))
+    return State(state.attitude * turn, _select(rest, y, Pi) * fast * heavy)
+
+
+def _unit(*numbers: Scalar) -> Scalar:
+    """A power of 2 near the largest of them: in that unit no digit changes, and squares neither overflow nor vanish."""
+    most = jnp.max(jnp.abs(jax.lax.stop_gradient(jnp.stack(jnp.broadcast_arrays(*numbers)))), axis=0)
+    whole = (most > 0) & jnp.isfinite(most)
+    return jnp.where(whole, jnp.ldexp(1.0, jnp.frexp(jnp.where(whole, most, 1.0))[1]), 1.0)
 
 
 def _sorted(I: Vec3, y: Vec3) -> tuple[tuple[Scalar, Scalar, Scalar], Vec3, Vec3]:

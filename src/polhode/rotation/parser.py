@@ -17,7 +17,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from polhode.model.checks import DECIMAL, SMALLEST, InputError, decimal, nearest
+from polhode.model.checks import DECIMAL, SMALLEST, InputError, decimal, nearest, shown
 
 # Of each name: the function of arrays, the function of constants, and how many arguments they take.
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[..., float], int]] = {
@@ -54,7 +54,7 @@ class Parser:
 
     def __init__(self, text: str, symbols: tuple[str, ...]) -> None:
         if not isinstance(text, str):
-            raise InputError(f"an expression must be text; got {text!r}")
+            raise InputError(f"an expression must be text; got {shown(text)}")
         self.text, self.symbols = text, symbols
         if len(text) > _LENGTH:
             raise self.error(0, f"it has {len(text)} characters; at most {_LENGTH} are allowed")
@@ -63,10 +63,10 @@ class Parser:
         self.depth = 0
 
     def error(self, position: int, what: str) -> InputError:
-        shown = self.text if len(self.text) <= 60 else self.text[:57] + "..."
+        text = self.text if len(self.text) <= 60 else self.text[:57] + "..."
         sentence = what if what.endswith(("?", ".")) else what + "."
         return InputError(
-            f"cannot read the expression {shown!r} at character {position + 1}: {sentence} Allowed: numbers, "
+            f"cannot read the expression {text!r} at character {position + 1}: {sentence} Allowed: numbers, "
             f"+ - * / ** ( ), pi, {', '.join(self.symbols)}, {', '.join(FUNCTIONS)}"
         )
 
@@ -85,7 +85,7 @@ class Parser:
     def parse(self) -> Steps:
         steps = self.sum()
         if self.tokens[self.i][0] != "end":
-            raise self.error(self.tokens[self.i][2], f"{self.tokens[self.i][1]!r} was not expected here")
+            raise self.error(self.tokens[self.i][2], f"{shown(self.tokens[self.i][1])} was not expected here")
         return tuple(steps)
 
     def accept(self, *ops: str) -> str | None:
@@ -98,7 +98,7 @@ class Parser:
     def expect(self, op: str) -> None:
         if not self.accept(op):
             _, word, position = self.tokens[self.i]
-            raise self.error(position, f"{op!r} is missing" + (f" before {word!r}" if word else ""))
+            raise self.error(position, f"{op!r} is missing" + (f" before {shown(word)}" if word else ""))
 
     def join(self, op: str, a: list[float | str], b: list[float | str], position: int) -> None:
         """Makes `a` the steps of the operation on both; folded if both are numbers, so that overflow shows at once."""
@@ -181,8 +181,8 @@ class Parser:
         if word in self.symbols:
             return [word]
         if kind == "name":
-            raise self.error(position, f"unknown name {word!r}{nearest(word, (*self.symbols, *FUNCTIONS, 'pi'))}")
-        raise self.error(position, "a number, a name or '(' is missing" + (f" before {word!r}" if word else ""))
+            raise self.error(position, f"unknown name {shown(word)}{nearest(word, (*self.symbols, *FUNCTIONS, 'pi'))}")
+        raise self.error(position, "a number, a name or '(' is missing" + (f" before {shown(word)}" if word else ""))
 
     def call(self, name: str, position: int) -> list[float | str]:
         self.expect("(")

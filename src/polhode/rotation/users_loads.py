@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Mat3, Scalar, Vec3
-from polhode.model.checks import InputError, numbers
+from polhode.model.checks import InputError, numbers, shown
 from polhode.rotation.from_function import FromFunction
 from polhode.rotation.loads import torque_of
 
@@ -60,7 +60,7 @@ class Torque(FromFunction):
 
     def __init__(self, fn: Any, *, frame: str = "body", parameters: Any = None, **by_keyword: Any) -> None:
         if frame not in ("body", "space"):
-            raise InputError(f"frame must be 'body' or 'space'; got {frame!r}")
+            raise InputError(f"frame must be 'body' or 'space'; got {shown(frame)}")
         if not callable(fn):
             x, y, z = np.moveaxis(numbers("a Torque is a function or three numbers: it", fn, (3,)), -1, 0)
             if parameters or by_keyword:

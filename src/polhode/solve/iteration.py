@@ -162,7 +162,7 @@ class Newton(_Iteration):
         first = solve(y)
         x = _minus(x, first)
         second = solve(residual(x))
-        a, b = _norm(first) / scale, _norm(second) / scale
+        a, b = _relative(first, scale), _relative(second, scale)
         left = 2.0 * b * (b / (a + b + jnp.finfo(jnp.float64).tiny))
         return _minus(x, second), jnp.where(a < 1e-12, 0.0, left)  # then b is round-off, and squares vanish
 
@@ -180,7 +180,7 @@ class PlainNewton(_Iteration):
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
         y, columns = once(partial(with_columns, residual), x)
         dx = solver_of(columns, y)(y)
-        return _minus(x, dx), _norm(dx) / scale
+        return _minus(x, dx), _relative(dx, scale)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class FixedPoint(_Iteration):
 
     def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
         dx = residual(x)
-        return _minus(x, dx), _norm(dx) / scale
+        return _minus(x, dx), _relative(dx, scale)
 
 
 def _in_many_digits(residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Report]:
@@ -212,5 +212,7 @@ def _minus(x: Any, y: Any) -> Any:
     return jax.tree.map(lambda a, b: a - b, x, y)
 
 
-def _norm(x: Any) -> Scalar:
-    return jnp.sqrt(sum(leaf * leaf for leaf in jax.tree.leaves(x)))
+def _relative(x: Any, scale: Scalar) -> Scalar:
+    """|x|/scale, without the square of a small x, which vanishes where neither x nor scale does."""
+    each = 1.0 / scale
+    return jnp.sqrt(sum((leaf * each) ** 2 for leaf in jax.tree.leaves(x)))

@@ -115,7 +115,7 @@ def sweep(
 
 def folder_of(path: Path) -> Path:
     """Where members are while they run."""
-    return path.with_name(f"{path.name}.members")
+    return path.parent / f"{path.name}.members"
 
 
 def _source(what: Any, given: Mapping[str, Any], about: dict[str, Any]) -> tuple[Source, dict[str, Any]]:
