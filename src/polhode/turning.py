@@ -32,7 +32,8 @@ def turns_too_far(run: Any, signals: Any) -> str | None:
     invariants may be kept, and yet it is not the motion."""
     if run.kind != "rotation" or run.begun is None:
         return None
-    turned = run.step * float(np.nanmax(np.hypot.reduce(run["omega"], axis=-1), initial=0.0))
+    system = run.now if getattr(run.now, "axes", None) is None else run.now.principal
+    turned = run.step * float(np.nanmax(np.asarray(system.fastest(run.begun)), initial=0.0))
     if (lost := _ROUNDING * turned * run.steps) > _APART:
         return (
             f"{run.method.name}: the body turns by {turned * run.steps:.2g} rad until the end, and 16 digits tell "
