@@ -24,6 +24,8 @@ rigid body motion and its use in splitting methods, SIAM J. Sci. Comput. 30 (200
 
 from __future__ import annotations
 
+from functools import reduce
+
 import jax
 import jax.numpy as jnp
 
@@ -61,9 +63,9 @@ def free_motion(moments: Vec3, state: State, t: Scalar) -> State:
 
 def _unit(*numbers: Scalar) -> Scalar:
     """A power of 2 near the largest of them: in that unit no digit changes, and squares neither overflow nor vanish."""
-    most = jnp.max(jnp.abs(jax.lax.stop_gradient(jnp.stack(jnp.broadcast_arrays(*numbers)))), axis=0)
-    whole = (most > 0) & jnp.isfinite(most)
-    return jnp.where(whole, jnp.ldexp(1.0, jnp.frexp(jnp.where(whole, most, 1.0))[1]), 1.0)
+    most = reduce(jnp.maximum, (jnp.abs(jax.lax.stop_gradient(x)) for x in numbers))
+    unit = jax.lax.reduce_precision(0.5 * most, exponent_bits=11, mantissa_bits=0)
+    return jnp.where((unit > 0) & jnp.isfinite(unit), unit, 1.0)
 
 
 def _sorted(I: Vec3, y: Vec3) -> tuple[tuple[Scalar, Scalar, Scalar], Vec3, Vec3]:
