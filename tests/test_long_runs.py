@@ -19,6 +19,7 @@ import pytest
 import xarray
 
 import polhode as ph
+from polhode import writing
 from polhode.model import InputError
 from polhode.results import growing, tree
 from polhode.results.clock import NAME as CLOCK
@@ -366,3 +367,18 @@ def test_the_page_on_long_runs(polhode: Any, tmp_path: Path) -> None:
     assert names["longer"].t[-1] == pytest.approx(4.0)
     assert names["data"].attrs["finished"] == 1
     assert names["run"].why.startswith("stopped at t = ")
+
+
+def test_what_came_there_meanwhile_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By another process that began at the same time, and was done before."""
+    path, really = tmp_path / "run.zarr", writing.planted
+
+    def planted(*given: Any) -> Any:
+        monkeypatch.setattr(writing, "planted", really)
+        ph.simulate(ph.problem("free-body"), method="dmv", step=0.01, steps=7, out=path)
+        return really(*given)
+
+    monkeypatch.setattr(writing, "planted", planted)
+    with pytest.raises(ph.InputError, match="exists. To go on with it"):
+        ph.simulate(ph.problem("free-body"), method="dmv", step=0.01, steps=5, out=path)
+    assert ph.load(path).attrs["steps"] == 7

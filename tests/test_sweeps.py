@@ -16,6 +16,7 @@ import pytest
 
 import polhode as ph
 from polhode.cli.sweep import over_of
+from polhode.results.lock import Lock
 from polhode.sweeps import workers
 from polhode.sweeps.design import design_of
 from polhode.sweeps.members import Source, stacked
@@ -292,3 +293,32 @@ def test_the_command_line(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None
     code, out, _ = polhode("status", "tops.zarr", "--json")
     assert json.loads(out) == {"path": "tops.zarr", "members": 3, "ended": 0, "failed": 0, "running": False}
     assert "a sweep of 3 members, not running" in polhode("status", "tops.zarr")[1]
+
+
+def _refuses_two(spin: float) -> Any:
+    if spin == 2.0:
+        raise ZeroDivisionError("no two")
+    return ph.problem("heavy-top", spin=spin)
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_one_member_takes_no_other_along() -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "out": "x.zarr"}
+    with pytest.warns(UserWarning, match="1 of 8 members failed"):
+        made = ph.sweep(_refuses_two, {"spin": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]}, **how)
+    assert made.failed == {1: "the function of the sweep failed: ZeroDivisionError: no two"}
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_what_is_there_is_not_replaced_by_another() -> None:
+    ph.simulate(ph.problem("heavy-top"), method="imidm", step=0.001, until=0.01, out="x.zarr")
+    Path("x.zarr.members").mkdir()
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "out": "x.zarr"}
+    with pytest.raises(ph.InputError, match="exists; to replace it"):
+        ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how)
+    with Lock(Path("x.zarr.members") / "lock", ""), pytest.raises(ph.InputError, match="another process is running"):
+        ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how, force=True)
+    with pytest.raises(ph.InputError, match="same bodies, rows and observables"):
+        ph.sweep("chain", {"bodies": [2, 3]}, until=0.05, out="y.zarr")
+    with pytest.raises(ph.InputError, match="different shapes"):
+        design_of({"inertia": [[1, 1, 1], [1, 2]]})

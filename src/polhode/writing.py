@@ -29,7 +29,7 @@ from polhode.results.sound import planned, sound
 from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
 from polhode.results.tree import HIDDEN, Tree, planted, rows_for
-from polhode.results.workspace import clean, put, workspace
+from polhode.results.workspace import clean, put, put_anew, workspace
 from polhode.running import Leg, first_leg, integrated, recipe_for
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory
 from polhode.simulation.loop import Tally
@@ -38,6 +38,10 @@ from polhode.watching import watch_of
 
 _PASSED = (
     "a sample was wrong, and right when its steps were taken once more: the memory or the processor of this machine"
+)
+_THERE = (
+    "{name!r} exists. To go on with it: polhode resume {path}, or polhode.resume({name!r}); to replace it: --force, or "
+    "force=True"
 )
 
 
@@ -119,10 +123,7 @@ def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
     if path.suffix != ".zarr":
         raise InputError(f"a run is written as it goes to .zarr; got {str(path)!r}: save the run when it has ended")
     if os.path.exists(target) and not force:
-        raise InputError(
-            f"{str(path)!r} exists. To go on with it: polhode resume {path}, or polhode.resume({str(path)!r}); to "
-            "replace it: --force, or force=True"
-        )
+        raise InputError(_THERE.format(path=path, name=str(path)))
     dataset = before_its_start(writing.run)
     numbers = sum(int(np.prod(v.shape[1:])) for v in dataset.variables.values() if v.dims[:1] == ("t",))
     with room_for(path), ExitStack() as stack:
@@ -133,9 +134,12 @@ def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
             (new / HIDDEN).mkdir()
             Tree(new).commit(0, Tree(new).attributes)
             stack.enter_context(locked(new / HIDDEN, path))
-            if (target / HIDDEN).is_dir():
-                stack.enter_context(locked(target / HIDDEN, path))
-            put(new, target)
+            if force:
+                if (target / HIDDEN).is_dir():
+                    stack.enter_context(locked(target / HIDDEN, path))
+                put(new, target)
+            elif not put_anew(new, target):
+                raise InputError(_THERE.format(path=path, name=str(path)))
         return _went(writing, Tree(target), writing.start, path)
 
 

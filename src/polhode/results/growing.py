@@ -111,6 +111,9 @@ class Growing:
         if walk.plan.at is None and walk.status is Status.INTERRUPTED:
             while count and (saved.counts[count - 1] % walk.plan.every or saved.offsets[count - 1]):
                 count -= 1
+        if walk.plan.at is not None and walk.status is Status.INTERRUPTED:  # one that no time asked for
+            while count and (int(saved.counts[count - 1]), float(saved.offsets[count - 1])) not in walk.plan.at:
+                count -= 1
         while self.before and count and (saved.counts[count - 1], saved.offsets[count - 1]) >= self.before:
             count -= 1
         return count

@@ -59,6 +59,19 @@ def put(new: Path, target: Path) -> None:
     synced(target.parent)
 
 
+def put_anew(new: Path, target: Path) -> bool:
+    """A folder, made in a workspace, to `target`; whether it could be: not if something has come there meanwhile."""
+    _to_disk(new)
+    try:
+        os.rename(new, target)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            return False
+        raise
+    synced(target.parent)
+    return True
+
+
 def _swap(new: Path, target: Path) -> None:
     """A folder cannot be replaced in one move: old aside, new in."""
     for _ in range(_TRIES):

@@ -154,4 +154,7 @@ def _listed(name: str, given: list[Any]) -> list[Any]:
             if not isinstance(method, str):
                 raise InputError(f"method is swept over names; got {shown(method)}")
         return given
-    return [x.tolist() if (x := numbers(f"{name}[{i}]", value)).ndim else float(x) for i, value in enumerate(given)]
+    found = [x.tolist() if (x := numbers(f"{name}[{i}]", value)).ndim else float(x) for i, value in enumerate(given)]
+    if len({np.shape(x) for x in found}) > 1:
+        raise InputError(f"{name}: its values have different shapes; got {shown(given)}")
+    return found

@@ -91,7 +91,13 @@ def gathered(design: Design, outcomes: Sequence[Mapping[str, Any]], folder: Path
             with _opened(folder, o) as data:
                 rows, taken = _rows(t, np.asarray(data.t), float(data.attrs["step"]))
                 for n in names:
-                    values[n][rows, o["member"]] = np.asarray(_of(data[n], o["row"]), dtype=float)[taken]
+                    found = np.asarray(_of(data[n], o["row"]), dtype=float)[taken] if n in data else np.empty(0)
+                    if found.shape[1:] != values[n].shape[2:] or n not in data:
+                        raise InputError(
+                            f"member {o['member']} has other bodies, rows or observables than the first ({n}), so they "
+                            f"make no one dataset; all are in {str(folder)!r}"
+                        )
+                    values[n][rows, o["member"]] = found
     called = _called(design, names)
     dims = tuple(called.get(d, d) for d in design.dims)
     variables: dict[str, Any] = {

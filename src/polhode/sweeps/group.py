@@ -63,6 +63,8 @@ def _made(source: Source, swept: Mapping[str, Any]) -> Any:
         return source.member(swept)
     except InputError as error:
         return str(error)
+    except Exception as error:  # whatever a function of the user's raises
+        return f"the function of the sweep failed: {type(error).__name__}: {error}"
 
 
 def _alike(made: list[Any]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -84,12 +86,12 @@ def sweep(
     _check(source, layout)
     folder = folder_of(path)
     plan = _planned(source, layout)
-    if force:
-        shutil.rmtree(folder, ignore_errors=True)
-    elif path.exists() and not folder.exists():
+    if not force and path.exists() and not (folder / PLAN).exists():
         raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
     folder.mkdir(exist_ok=True)
     with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
+        if force:
+            _emptied(folder)
         known = _begun(folder, plan, path, layout.count, workers or cores())
         groups = [_group(folder, source, layout, name, which) for name, which in known["groups"].items()]
         _run(groups, layout.count, scheduler, workers, progress, path.name)
@@ -111,6 +113,15 @@ def sweep(
         told = "; ".join(f"member {i}: {why}" for i, why in list(made.failed.items())[:3])
         warn(f"{len(made.failed)} of {layout.count} members failed; they keep their samples up to there. {told}")
     return made
+
+
+def _emptied(folder: Path) -> None:
+    """All but its lock, which is held."""
+    for each in folder.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each.name != LOCK:
+            each.unlink()
 
 
 def folder_of(path: Path) -> Path:
@@ -151,16 +162,26 @@ def _check(source: Source, layout: Design) -> None:
     for name in set(layout.values.get("method", ())):
         method_of(name)
     problem, how = source.member(layout.member(0))
+    last, _ = source.member(layout.member(layout.count - 1))
+    if (problem.kind, problem.system.labels) != (last.kind, last.system.labels):
+        raise InputError("members of a sweep must have the same bodies, rows and observables; the last differs")
     if "step" in layout.values and not {"every_seconds", "times"} & set(how):
         raise InputError("with several steps members have samples at the same times: give every_seconds= or times=")
-    del problem
 
 
 def _planned(source: Source, layout: Design) -> dict[str, Any]:
     """What tells a sweep from another."""
     how = {key: _plain(value) for key, value in source.how.items() if value is not None}
-    said = source.content if source.content is not None else f"the function {source.name}"
+    said = source.content if source.content is not None else [f"the function {source.name}", _text(source.make)]
     return {"of": json.loads(json.dumps(said)), "how": how, "dims": list(layout.dims), "over": layout.values}
+
+
+def _text(make: Any) -> str:
+    """A digest of how a function is written, as far as that can be told."""
+    try:
+        return hashlib.sha256(inspect.getsource(make).encode()).hexdigest()
+    except (OSError, TypeError):
+        return ""
 
 
 def _plain(value: Any) -> Any:
