@@ -382,3 +382,16 @@ def test_what_came_there_meanwhile_is_not_replaced(tmp_path: Path, monkeypatch: 
     with pytest.raises(ph.InputError, match="exists. To go on with it"):
         ph.simulate(ph.problem("free-body"), method="dmv", step=0.01, steps=5, out=path)
     assert ph.load(path).attrs["steps"] == 7
+
+
+def test_the_last_part_of_another_run_is_noticed(tmp_path: Path) -> None:
+    """Of runs that have ended; each chunk is whole, but not where it belongs."""
+    for spin in (50.0, 20.0):
+        ph.simulate(
+            ph.problem("heavy-top", spin=spin), method="imidm", step=0.001, steps=30, out=tmp_path / f"{spin}.zarr"
+        )
+    here, there = tmp_path / "50.0.zarr", tmp_path / "20.0.zarr"
+    assert ph.load(here).sizes["t"] == 31
+    (here / "energy/c/0").write_bytes((there / "energy/c/0").read_bytes())
+    with pytest.raises(Exception, match="its last part is not the one that was written"):
+        ph.load(here)

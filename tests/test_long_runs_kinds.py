@@ -73,7 +73,7 @@ def test_what_it_was_begun_with(tmp_path: Path) -> None:
         ph.simulate(*what, **how, out=path, on_sample=stop_after(2))
     with pytest.raises(InputError, match="does not say of what it is a run .* give what simulate was given"):
         ph.resume(path)
-    with pytest.raises(InputError, match=r'was begun with the events \["turns"\], and goes on with those; got \[\]'):
+    with pytest.raises(InputError, match=r"was begun with the events \['turns'\], and goes on with those; got \[\]"):
         ph.resume(path, *what)
 
 

@@ -114,8 +114,8 @@ def _watch(memory: Any) -> Any:
     """What `remember` can be given."""
     if memory is not None:
         numbers = [float.fromhex(x) for x in (memory["last"], memory["length"], *memory["acted"])]
-        if not np.isfinite([*numbers, *memory["signs"], memory["again"]]).all():
-            raise SpoiltError("what it knows of events is not finite")
+        if np.isnan([*numbers, *memory["signs"], memory["again"]]).any():  # infinite: before the first
+            raise SpoiltError("what it knows of events is no number")
     return memory
 
 

@@ -207,12 +207,11 @@ class Growing:
             (self.tree.hidden / slot).unlink(missing_ok=True)
 
     def _commit(self, name: str, mark: Mark, attributes: Mapping[str, Any]) -> None:
-        if self._filled:
-            self.tree.put(self.part, self._values)
+        tail = self.tree.put(self.part, self._values).hex() if self._filled else ""
         path = self.tree.hidden / name
         mark.write(path)
         self.tree.wait_for(path)
-        self.tree.commit(self.samples, {**attributes, "chain": self._chain.hex()})
+        self.tree.commit(self.samples, {**attributes, "chain": self._chain.hex(), "tail": tail})
         self.clock.write(self.walk.done, self.walk.plan.total)
         self.mark = mark
 

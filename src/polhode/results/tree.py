@@ -97,6 +97,9 @@ class Tree:
                         raise TornError(f"part {part} of {name!r} is missing")
         if samples == self.samples and self.attributes.get("chain") != self.chain(samples // self.rows).hex():
             raise TornError("its parts are not those that were written: their checksums differ")
+        ended = samples == self.samples and samples % self.rows and self.attributes.get("finished")  # nobody writes
+        if ended and self.attributes.get("tail") != self.sums(samples // self.rows).hex():
+            raise TornError("its last part is not the one that was written: its checksums differ")
 
     def chain(self, parts: int) -> bytes:
         """Of the checksums of so many parts, one after the other."""

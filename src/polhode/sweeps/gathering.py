@@ -111,7 +111,18 @@ def gathered(design: Design, outcomes: Sequence[Mapping[str, Any]], folder: Path
         if found.ndim == len(along):
             coords[called[name]] = (tuple(called.get(d, d) for d in along), found, {})
     said = [f"member {o['member']}: {o['why']}" for o in outcomes if not o["ok"]]
-    dropped = ("plan", "fingerprint", "watched", "finished", "chain", "stop_if", "sentinels", "recipe", "stands")
+    dropped = (
+        "plan",
+        "fingerprint",
+        "watched",
+        "finished",
+        "chain",
+        "tail",
+        "stop_if",
+        "sentinels",
+        "recipe",
+        "stands",
+    )
     kept = {k: v for k, v in attributes.items() if k not in dropped}
     swept = {"members": " ".join(dims), "failures": said, "stands": "", "format": FORMAT}
     return xarray.Dataset(variables, {"t": times, **coords}, {**kept, **swept})
