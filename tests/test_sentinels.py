@@ -211,3 +211,13 @@ def test_stop_if(tmp_path: Path, polhode: Any) -> None:
     code, out, _ = polhode("run", "free-body", "--until", "100", "--stop-if", "t >= 7", "--every", "1", "--json")
     assert code == 0
     assert '"t": 7.0' in out
+
+
+def test_an_action_is_no_broken_promise_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks while the run goes on, which come by the clock, know of events that act too."""
+    monkeypatch.setattr("polhode.results.checks._OFTEN", 0.0)
+    kick = ph.Event(lambda t: t - 0.255, action=lambda t, x: replace(x, momentum=2.0 * x.momentum))
+    body, start = ph.RigidBody((1.0, 2.0, 3.0)), ph.State.of(omega=(0.1, 2.0, 0.1))
+    run = ph.simulate(body, None, start, method="dmv", step=0.01, until=1.0, events=kick)
+    assert run.end_time == pytest.approx(1.0)
+    assert run.energy[-1] == pytest.approx(4 * run.energy[0])

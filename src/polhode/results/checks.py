@@ -37,8 +37,17 @@ def halted(look: Look, checks: Sequence[Check]) -> Halt | None:
 class Overseer:
     """Of a run in memory: shown new samples now and then while it goes on, and all of them when it has ended."""
 
-    def __init__(self, run: Any, stop_if: str | None, sentinels: bool, on_sample: Callable[[Any], Any] | None) -> None:
-        self._how, self._first = (stop_if, sentinels), run
+    def __init__(
+        self,
+        run: Any,
+        stop_if: str | None,
+        sentinels: bool,
+        on_sample: Callable[[Any], Any] | None,
+        acting: bool = False,
+    ) -> None:
+        """acting: whether there are events that change the motion."""
+        self._how, self._first, self._acting = (stop_if, sentinels), run, acting
+        self._halt: Halt | None = None
         self._always = stop_if is not None
         self._on_sample, self._looked = on_sample, time.perf_counter()
         self._checks: tuple[Check, ...] | None = None
@@ -62,14 +71,19 @@ class Overseer:
             if not self._gauges:
                 self._gauges, _ = gauged({}, self._first, slice(0, 1))
             self._gauges, drifts = gauged(self._gauges, new, slice(0, len(new.t)))
-            acted = any(event.acted for event in new.events) or bool(new.changes)
+            acted = self._acting or any(event.acted for event in new.events) or bool(new.changes)
             self._looked = time.perf_counter()
-            if halted(Look(new, slice(0, len(new.t)), drifts, self._gauges, acted), self.checks) is not None:
+            self._halt = halted(Look(new, slice(0, len(new.t)), drifts, self._gauges, acted), self.checks)
+            if self._halt is not None:
                 return True
         return said
 
     def judged(self, run: Any) -> Any:
         """The run, up to where it ends by what is seen in all its samples."""
+        found = self._judged(run)
+        return found if found is not run or self._halt is None else _cut(run, self._halt)  # never without a word
+
+    def _judged(self, run: Any) -> Any:
         if not len(run.t) or (not self._always and run.trajectory.seconds < WORTH):
             return run
         gauges: dict[str, np.ndarray] = {}
