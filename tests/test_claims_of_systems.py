@@ -116,7 +116,10 @@ class Impulses(MultibodyMethod):
 
 def test_a_method_of_ones_own_from_the_command_line(polhode: Any, tmp_path: Path) -> None:
     (tmp_path / "games.py").write_text(IMPULSES)
-    code, out, _ = polhode("run", "pendulum", "--method", "games:Impulses", "--until", "1", "--json")
+    given = ["run", "pendulum", "--method", "games:Impulses", "--until", "1", "--json"]
+    code, out, err = polhode(*given)  # it says of joints that they stay closed
+    assert (code, "it keeps joints and contacts closed" in err) == (1, True)
+    code, out, _ = polhode(*given, "--no-sentinels")
     assert (code, json.loads(out)[0]["method"]) == (0, "impulses")
     code, out, _ = polhode("audit", "games:Impulses", "dmv")
     assert code == 1

@@ -126,10 +126,10 @@ def moved(
     asked: tuple[str | None, bool] = (None, True),
 ) -> Run:
     """To the end of the plan. `asked`: a condition on which to stop, and whether there are sentinels."""
-    acting = any(getattr(event, "action", None) for event in ([events] if hasattr(events, "fn") else events or ()))
+    watch, size = watch_of(events, leg), partial(later, leg.run)
+    acting = watch is not None and any(event.action is not None for event in watch.events)
     overseer = Overseer(leg.run, *asked, on_sample, acting) if any(asked) else None
     on_sample = overseer or on_sample
-    watch, size = watch_of(events, leg), partial(later, leg.run)
     leg = replace(leg, run=replace(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
     run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     while (change := run.trajectory.change) is not None:

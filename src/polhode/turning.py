@@ -22,7 +22,7 @@ _ROUNDING = 1.1e-16  # of every radian: rates and periods have 16 digits
 def ended_well(run: Any, signals: Any) -> Any:
     """The run; an error, or a warning, where it did not end as it should."""
     run = ended(run, signals)
-    if (wrong := turns_too_far(run, signals)) is not None:
+    if run.energy_gone_wrong() is None and (wrong := turns_too_far(run, signals)) is not None:  # one is enough
         warn(wrong)
     return run
 
