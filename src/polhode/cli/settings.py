@@ -11,14 +11,22 @@ from polhode.model.checks import number, shown
 from polhode.model.family import MOST, Range
 
 
-def settings_of(texts: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def by_name(option: str, takes: str, texts: list[str]) -> dict[str, str]:
+    """What such an option gives, by name; each once."""
+    found: dict[str, str] = {}
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (equals and name and value):
-            raise InputError(f"--set takes NAME=VALUE with a number, or several with commas; got {shown(text)}")
+            raise InputError(f"{option} takes {takes}; got {shown(text)}")
         if name in found:
-            raise InputError(f"--set {shown(name)} is given twice; give it once")
+            raise InputError(f"{option} {shown(name)} is given twice; give it once")
+        found[name] = value
+    return found
+
+
+def settings_of(texts: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in by_name("--set", "NAME=VALUE with a number, or several with commas", texts).items():
         if ":" in value:
             found[name] = _range(name, value)
             continue

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polhode.cli.output import print_json
+from polhode.cli.settings import by_name
 from polhode.cli.shown import notices
 from polhode.cli.stopping import stopping, tell
 from polhode.cli.tables import say, show_table
@@ -69,12 +70,7 @@ def _show(source: str, made: Any) -> None:
 def over_of(texts: list[str]) -> dict[str, Any]:
     """`--over NAME=VALUES`."""
     found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = (part.strip() for part in text.partition("="))
-        if not (equals and name and value):
-            raise InputError(f"--over takes NAME=VALUES, as in speed=1,2,3 or speed=0:10:21; got {shown(text)}")
-        if name in found:
-            raise InputError(f"--over {shown(name)} is given twice; give it once")
+    for name, value in by_name("--over", "NAME=VALUES, as in speed=1,2,3 or speed=0:10:21", texts).items():
         words = f"--over {name}"
         parts = value.split(":")
         if name == "method":
@@ -82,7 +78,7 @@ def over_of(texts: list[str]) -> dict[str, Any]:
         elif len(parts) == 1:
             found[name] = [number(words, part) for part in value.split(",")]
         else:
-            found[name] = _range(words, parts, text)
+            found[name] = _range(words, parts, value)
     return found
 
 

@@ -28,7 +28,6 @@ from polhode.sweeps.workers import cores, run_all
 PLAN, LOCK = "sweep.json", "lock"
 _LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
 _KEYS = ("design", "members", "seed", "over", "out")
-_HOW = ("until", "steps", "every", "every_seconds", "times", "step", "method")
 
 
 def sweep(
