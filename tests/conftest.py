@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from polhode import _signals
 from polhode._programs import forget
 from polhode.simulation import rungs
 
@@ -29,6 +31,7 @@ settings.register_profile("polhode", deadline=None, derandomize=True, max_exampl
 settings.load_profile("polhode")
 AS_USERS_HAVE_IT = {"_BRIEFLY": rungs._BRIEFLY, "_SMALL": rungs._SMALL}
 rungs._BRIEFLY, rungs._SMALL = 20_000, 1000
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests are started in the background of a shell
 gc.freeze()  # what is imported stays
 gc.set_threshold(100_000, 20, 100)  # tracing makes many small things, few of them rubbish
 
@@ -58,6 +61,18 @@ def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     if "optimised" in request.keywords:
         for name, value in AS_USERS_HAVE_IT.items():
             monkeypatch.setattr(rungs, name, value)
+
+
+@pytest.fixture(autouse=True)
+def signals_as_they_were() -> Iterator[None]:
+    """A test that leaves a handler behind would let another one wait for a signal that it never sees."""
+    before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    after = {s: signal.getsignal(s) for s in before}
+    for signum, handler in before.items():
+        signal.signal(signum, handler)
+    _signals.close()
+    assert after == before, "a handler of signals was left behind"
 
 
 _GIB = 2**30
