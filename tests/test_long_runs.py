@@ -395,3 +395,56 @@ def test_the_last_part_of_another_run_is_noticed(tmp_path: Path) -> None:
     (here / "energy/c/0").write_bytes((there / "energy/c/0").read_bytes())
     with pytest.raises(Exception, match="its last part is not the one that was written"):
         ph.load(here)
+
+
+def test_it_does_not_go_on_with_others_of_the_same_names(tmp_path: Path) -> None:
+    def crossing(level: float) -> Any:
+        return ph.Event(lambda t, R, omega: omega[0] - level, stop=False, name="crossing")
+
+    path = tmp_path / "run.zarr"
+    with pytest.raises(SystemExit):
+        body(out=path, events=[crossing(0.1)], on_sample=stop_after(3))
+    with pytest.raises(InputError, match="another method, or other events, of these names"):
+        ph.resume(path, ph.problem("free-body"), events=[crossing(0.2)])
+    ph.resume(path, ph.problem("free-body"), events=[crossing(0.1)])
+
+
+@pytest.mark.parametrize("stop", [{"stop_if": "t > 20"}, {"until": 59.95}])
+def test_the_last_block_is_committed_with_how_it_ended(
+    stop: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed between its last sample and the commit that says how the run ended."""
+    body(out=tmp_path / "whole.zarr", **stop)
+    path = tmp_path / "run.zarr"
+
+    def killed(*_: Any) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "finished", killed)
+        with pytest.raises(SystemExit):
+            body(out=path, **stop)
+    ph.resume(path)
+    same(path, tmp_path / "whole.zarr")
+
+
+def test_what_does_not_grow_is_mended(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.zarr"
+    with pytest.raises(SystemExit):
+        body(out=path, on_sample=stop_after(3))
+    grown = Tree(path)
+    victim = next(path / n / "c" for n in grown.arrays if n not in grown.growing)
+    damaged(next(p for p in (victim, *victim.rglob("*")) if p.is_file()), 5)
+    with pytest.warns(UserWarning, match="they were written again"):
+        ph.resume(path)
+    same(path, whole)
+
+
+def test_leftovers_of_a_kill_after_the_end_are_taken_away(whole: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.zarr"
+    subprocess.run(["cp", "-r", whole, path], check=True)
+    for name in ("a", "b", "new"):
+        (path / ".polhode" / name).write_bytes(b"left")
+    with pytest.raises(InputError, match="has come to its end"):
+        ph.resume(path)
+    same(path, whole)

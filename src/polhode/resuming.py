@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from polhode.inputs.job import job_of
 from polhode.model.checks import InputError, whole
 from polhode.model.registry import method_of
 from polhode.results.dataset import FORMATS, GROWN
+from polhode.results.finishing import END
 from polhode.results.grown import Planned, grown
-from polhode.results.opened import opened
+from polhode.results.opened import clean_marks, opened
 from polhode.results.rerun import differences
 from polhode.results.store import attributes as attributes_of
 from polhode.results.stored import StoredRun
+from polhode.results.tree import TornError, Tree
 from polhode.simulation import Plan, Status
 from polhode.turning import ended_well
 from polhode.writing import gone_on, writing_of
@@ -56,6 +59,7 @@ def resume(
     _known(path)
     with opened(path) as tree, watched() as signals:
         known = tree.attributes  # as they are now
+        _tidied(tree)
         saved, begun_with = grown(known, path)
         problem, chosen, method_path = _what(path, known, what, load, start, method, trust)
         if events is None:
@@ -74,6 +78,15 @@ def resume(
         about = (plan, stop_if, looked, progress, method_path, signals, on_sample, events)
         run = gone_on(writing_of(problem, chosen, *about), tree, path)
     return ended_well(run, signals)
+
+
+def _tidied(tree: Tree) -> None:
+    """What a process left that was killed when the run had ended, before it had taken its own things away."""
+    if tree.attributes.get("finished") == 1:
+        with suppress(TornError):
+            tree.look(tree.samples)
+            tree.clean()
+            clean_marks(tree, END)
 
 
 def _known(path: Path) -> dict[str, Any]:

@@ -24,6 +24,8 @@ from polhode.results.finishing import finished
 from polhode.results.growing import Growing
 from polhode.results.halt import Halt
 from polhode.results.identity import fingerprint
+from polhode.results.made_of import differs, made_of
+from polhode.results.mending import mend
 from polhode.results.opened import clean_marks, locked, room_for
 from polhode.results.sound import planned, sound
 from polhode.results.store import check_ending
@@ -67,9 +69,10 @@ class Writing:
     def attributes(self) -> dict[str, Any]:
         """While it grows."""
         about = {k: v for k, v in attributes_of(self.run).items() if k != "seconds"}
-        names = [event.name for event in _listed(self.events)]
+        events = _listed(self.events)
         own = {"format": GROWN, "finished": 0, "plan": json.dumps(planned(self.plan)), "t0": self.run.t0,
-               "fingerprint": self.fingerprint, "watched": json.dumps(names)}  # fmt: skip
+               "fingerprint": self.fingerprint, "watched": json.dumps([event.name for event in events]),
+               "made_of": made_of(self.run.method, events)}  # fmt: skip
         return {**about, "status": Status.INTERRUPTED.name, "stands": "", **own, **(self.asked or {})}
 
     @property
@@ -150,6 +153,9 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
             f"{str(path)!r} is a run of another problem, method or step than this one: it goes on with what it was "
             "begun with"
         )
+    if differs(tree.attributes.get("made_of"), writing.attributes()["made_of"]):
+        raise InputError(f"{str(path)!r} was begun with another method, or other events, of these names: give it those")
+    mend(tree, before_its_start(writing.run), path)
     mark, wrong = sound(tree, writing.start)
     at = writing.run.t0 + mark.at.done * writing.plan.step + mark.at.offset
     if wrong:

@@ -86,7 +86,8 @@ class Growing:
             self._put(walk.saved, count - 1, count)
         else:
             self._put(walk.saved, 0, count)
-        if time.monotonic() - self._committed > max(SECONDS, _COST * self._cost):
+        ended = walk.status is not Status.OK or walk.done >= walk.plan.total  # then the last commit says how
+        if not ended and time.monotonic() - self._committed > max(SECONDS, _COST * self._cost):
             self.commit()
         self.say(self.told())
 

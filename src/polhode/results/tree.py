@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +86,7 @@ class Tree:
     def look(self, samples: int) -> None:
         """TornError where zarr.json is not as it was written, or where files of the first so many samples, or of what
         does not grow, are missing: zarr would read those as nothing. Their own checksums are looked at by who reads."""
-        if self._root["attributes"].get(CHECKSUM) != self._sum():
-            raise TornError("its zarr.json is not what was written: its checksum differs")
+        self.look_at_root()
         for name, about in self.arrays.items():
             parts = -(-samples // self.rows) if name in self.growing else 1
             if 0 not in about["shape"][name in self.growing :]:
@@ -100,6 +99,11 @@ class Tree:
         ended = samples == self.samples and samples % self.rows and self.attributes.get("finished")  # nobody writes
         if ended and self.attributes.get("tail") != self.sums(samples // self.rows).hex():
             raise TornError("its last part is not the one that was written: its checksums differ")
+
+    def look_at_root(self) -> None:
+        """TornError where zarr.json is not as it was written."""
+        if self._root["attributes"].get(CHECKSUM) != self._sum():
+            raise TornError("its zarr.json is not what was written: its checksum differs")
 
     def chain(self, parts: int) -> bytes:
         """Of the checksums of so many parts, one after the other."""
@@ -192,10 +196,12 @@ class Tree:
             written(path, json.dumps(about, indent=1).encode())
             self._pending.append(path)
 
-    def graft(self, folder: Path) -> None:
-        """Arrays that do not grow, from another folder, in the place of those of the same names."""
+    def graft(self, folder: Path, names: Collection[str] | None = None) -> None:
+        """Arrays that do not grow, from another folder, all or these, in the place of those of the same names."""
         other = json.loads((folder / "zarr.json").read_text(encoding="utf-8"))["consolidated_metadata"]["metadata"]
         for name, about in other.items():
+            if names is not None and name not in names:
+                continue
             shutil.rmtree(self.path / name, ignore_errors=True)
             (folder / name).rename(self.path / name)
             self.arrays[name] = about

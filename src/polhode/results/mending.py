@@ -1,0 +1,43 @@
+"""A folder that a run goes on in: what does not grow in it is as it should be, or is written again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from polhode._notices import warn
+from polhode.model.checks import InputError
+from polhode.results.opened import room_for
+from polhode.results.tree import TornError, Tree, planted
+
+
+def mend(tree: Tree, dataset: Any, path: Path) -> None:
+    """Numbers of the system, names and labels follow from what the run is of, which the dataset holds. An InputError
+    where the folder speaks of another run; `path`: as the user calls it."""
+    place = tree.hidden / "new"
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        tree.look_at_root()
+        with room_for(path):
+            planted(dataset, place, tree.rows)
+        fresh = Tree(place)
+        if fresh.growing != tree.growing:
+            raise TornError("its arrays are those of another run")
+        fixed = [name for name in fresh.arrays if name not in fresh.growing]
+        wrong = [name for name in fixed if not _alike(name, fresh, tree)]
+        tree.graft(place, wrong)
+    except TornError as error:
+        raise InputError(f"{str(path)!r} cannot go on: {error}. Run it again from its start") from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    if wrong:
+        warn(f"{str(path)!r}: {', '.join(wrong)} not as they were written; they were written again")
+
+
+def _alike(name: str, one: Tree, other: Tree) -> bool:
+    return one.arrays[name] == other.arrays.get(name) and _files(one.path / name) == _files(other.path / name)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
