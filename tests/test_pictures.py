@@ -277,3 +277,62 @@ def test_figures_for_print(width: str, tmp_path: Path) -> None:
     assert run.plot.energy().get_figwidth() == 6.5
     with pytest.raises(InputError, match="'column' or 'page'"), for_print("poster"):
         pass
+
+
+@pytest.fixture(scope="module")
+def two() -> Any:
+    return ph.simulate(ph.problem("heavy-top", spin=[10.0, 20.0]), step=0.01, until=0.1)
+
+
+def test_one_member_of_a_family_is_drawn_as_the_error_says(two: Any) -> None:
+    with pytest.raises(InputError, match=r"polhode\.Plots\(run\.dataset\.isel\(spin=0\)\)\.tip\(\)"):
+        two.plot.tip()
+    one = ph.Plots(two.dataset.isel(spin=0))
+    assert one.tip().axes
+    assert one.energy().axes
+    assert len(one().axes) > 2
+    with pytest.raises(InputError, match="no observables"):
+        two.plot.observables()
+    with pytest.raises(InputError, match="there are no residuals to draw"):
+        one.constraints()
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("no/x.png", "there is no folder"), ("energy", "ends in"), ("x.xyz", "ends in"), ("x.html", "animate"),
+        ("", "ends in"), (3, "a path"), ("x" * 300 + ".png", "choose a shorter one"), ("d.png", "is a folder"),
+    ],
+)  # fmt: skip
+def test_where_a_picture_cannot_be(
+    two: Any, path: Any, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.png").mkdir()
+    for plots in (two.plot, ph.Plots(two.dataset.isel(spin=0))):
+        with pytest.raises(InputError, match=says):
+            plots(path)
+        with pytest.raises(InputError, match=says):
+            plots.energy(path=path)
+    assert [p.name for p in tmp_path.iterdir()] == ["d.png"]
+
+
+def test_where_an_animation_cannot_be(two: Any, tmp_path: Path) -> None:
+    run = two.runs[0]
+    (tmp_path / "d.html").mkdir()
+    with pytest.raises(InputError, match="is a folder"):
+        run.animate(tmp_path / "d.html")
+    for wrong in (run.dataset, 3, "x", None, [run, "x"]):
+        with pytest.raises(InputError, match="beside each other"):
+            run.animate(tmp_path / "x.html", beside=wrong)
+
+
+def test_where_a_report_or_a_picture_cannot_be(polhode: Any) -> None:
+    Path("file").write_text("x")
+    for place in ("file", "file/sub", "x" * 300):
+        code, _, err = polhode("papers", "krysl", "--item", "fig1", "--out", place)
+        assert code == 2
+        assert "a report needs a folder" in err
+    code, _, err = polhode("run", "heavy-top", "--step", "0.01", "--until", "0.1", "--plot", "x" * 300 + ".png")
+    assert code == 2
+    assert "choose a shorter one" in err

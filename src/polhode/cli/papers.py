@@ -12,7 +12,7 @@ from polhode.cli.output import print_json
 from polhode.cli.tables import show_table
 from polhode.model import InputError
 from polhode.papers import PAPERS, Paper, Result, paper_of
-from polhode.papers.report import write_report
+from polhode.papers.report import check_report, write_report
 from polhode.papers.side_by_side import recomputed
 
 
@@ -22,6 +22,8 @@ def papers_command(ids: list[str], out: Path | None, as_json: bool, item: str | 
         if len(chosen) != 1:
             raise InputError(f"--item is of one paper; name it, as in polhode papers {chosen[0].id} --item {item}")
         chosen = [chosen[0].alone(item)]
+    if out is not None:
+        check_report(out)
     log = Console(stderr=True)
     with log.status("recomputing") as status:
 

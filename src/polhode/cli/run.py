@@ -135,9 +135,9 @@ def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
     if plot.suffix not in endings:
         raise InputError(f"--plot draws {', '.join(endings)}; got {str(plot)!r}")
     check_film(plot.suffix)
+    check_folder(plot)
     if plot.is_dir():
         raise InputError(f"{str(plot)!r} is a folder; give the name of a picture")
-    check_folder(plot)
 
 
 def names_of(out: Path, chosen: Sequence[tuple[Any, float | None]]) -> list[Path]:

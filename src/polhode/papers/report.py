@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
@@ -15,6 +16,7 @@ from pathlib import Path
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from polhode.api import simulate
+from polhode.model import InputError
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.figure_data import data_of, thinned
 from polhode.papers.items import Item, items_in
@@ -28,6 +30,16 @@ _PAGE = """<!doctype html>
 """
 _SECONDS, _SAMPLES = 10.0, 500  # at most, of a system that is shown moving
 _HEADINGS = ("where", "statement", "printed", "computed", "verdict")
+
+
+def check_report(folder: Path) -> None:
+    """Before papers are recomputed: an InputError where there can be no such folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"a report needs a folder; {str(folder)[:80]!r} cannot be one: {error.strerror}") from error
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"cannot write into the folder {str(folder)!r}; choose another for --out")
 
 
 def write_report(results: dict[Paper, Result], folder: Path) -> Path:

@@ -101,6 +101,8 @@ def _check_path(path: Path) -> Path:
     if path.suffix not in (*PAGES, *ENDINGS):
         raise InputError(f"an animation is written to {', '.join(ENDINGS)}; got {str(path)!r}")
     check_folder(path)
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the name of an animation")
     check_film(path.suffix)
     if path.exists() and path.suffix in PAGES:
         with path.open("rb") as file:

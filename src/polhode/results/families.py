@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.model.checks import InputError
 from polhode.results.panels import drawing_on, labelled, page
 from polhode.results.registry import conserved
 from polhode.results.sizes import size_of, starts_with_something
@@ -21,7 +22,9 @@ _COLOURS = "viridis"
 def member_dims(dataset: Any) -> tuple[str, ...]:
     """The dimensions of the batch, if it is one."""
     named = str(dataset.attrs.get("members", "")).split()
-    return tuple(named) or tuple(str(d) for d in dataset.dims if str(d).startswith("member"))
+    if named:
+        return tuple(name for name in named if name in dataset.dims)
+    return tuple(str(d) for d in dataset.dims if str(d).startswith("member"))
 
 
 def draw_family(dataset: Any, path: str | Path | None = None) -> Any:
@@ -100,6 +103,8 @@ def drawer(dataset: Any, name: str) -> Callable[..., Any]:
 
 def _observables(dataset: Any, *names: str, path: str | Path | None = None) -> Any:
     shown = names or tuple(n for n in _comparable(dataset) if n not in ("energy", "height", "slip", "gap"))
+    if not shown:
+        raise InputError("these runs have no observables; systems and problems have those that they are given")
     return page([(partial(draw_members, dataset, name), None) for name in shown], "Observables", path)
 
 

@@ -4,13 +4,16 @@ sample that can be seen."""
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from polhode.model.checks import InputError
 from polhode.results.sizes import starts_with_something
+from polhode.results.store import check_folder
 from polhode.results.style import COLOURS, house_style, plain, print_width
 
 DASHES = ("-", "--", ":", "-.")
@@ -19,6 +22,21 @@ _LETTERS = 24  # of each
 _ROOM = 0.8  # of the width of a panel: what is above its axes, for its title and legend
 
 Panel = tuple[Callable[..., Any], str | None]  # draws on `ax`, of this projection
+
+
+def written_to(figure: Any, path: str | Path) -> None:
+    """A picture, by the ending of its name; an InputError where that cannot be."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"a picture is written to a path, 'energy.png' say; got {path!r}")
+    path = Path(path)
+    known = sorted(f".{ending}" for ending in figure.canvas.get_supported_filetypes())
+    if path.suffix.lower() not in known:
+        more = "; animate(path) writes that" if path.suffix in (".html", ".mp4", ".glb") else ""
+        raise InputError(f"a picture is written to a name that ends in {', '.join(known)}; got {str(path)!r}{more}")
+    check_folder(path)
+    if path.is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give the name of a picture")
+    figure.savefig(path)
 
 
 class drawing_on:  # noqa: N801 (used like a function)
@@ -37,7 +55,7 @@ class drawing_on:  # noqa: N801 (used like a function)
 
     def __exit__(self, *error: Any) -> None:
         if self.path is not None and error[0] is None:
-            self.ax.figure.savefig(self.path)
+            written_to(self.ax.figure, self.path)
         self.style.__exit__(*error)
 
 
@@ -62,7 +80,7 @@ def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Se
             _listed(figure, figure.axes[0].lines, names, loc="outside lower center", ncols=min(columns + 1, len(names)))
         figure.suptitle(plain(title, int(9 * width)), x=0.01, ha="left")
         if path is not None:
-            figure.savefig(path)
+            written_to(figure, path)
         return figure
 
 

@@ -51,9 +51,8 @@ class Plots:
 
     def constraints(self, *, path: str | Path | None = None) -> Any:
         """What there is of slip and gap, a panel each."""
-        panels = [
-            (partial(self._draw, PLOTS[name]), None) for name in ("slip", "gap") if PLOTS[name].panels(self.dataset)
-        ]
+        there = [name for name in ("slip", "gap") if name in self.dataset and PLOTS[name].panels(self.dataset)]
+        panels = [(partial(self._draw, PLOTS[name]), None) for name in there]
         if not panels:
             raise InputError("this run has no constraints, or keeps them exactly: there are no residuals to draw")
         return page(panels, "Residuals of the constraints", path)
@@ -62,7 +61,7 @@ class Plots:
         return [plot for plot in PLOTS.values() if set(plot.needs) <= set(map(str, self.dataset.variables))]
 
     def _draw(self, plot: Plot, *names: str, ax: Any = None, path: str | Path | None = None) -> Any:
-        d = self._one()
+        d = self._one(plot.name)
         if missing := [name for name in plot.needs if name not in d.variables]:
             raise InputError(
                 f"{plot.name} is drawn from {', '.join(plot.needs)}; this run has no {', '.join(missing)}. It has "
@@ -74,11 +73,11 @@ class Plots:
             plot.draw(d, ax, *names)
             return ax.figure
 
-    def _one(self) -> Any:
+    def _one(self, name: str = "energy") -> Any:
         members = member_dims(self.dataset)
         if members:
             raise InputError(
                 f"this run is a batch of shape {tuple(self.dataset.sizes[d] for d in members)}; plot one member: "
-                f"polhode.results.Plots(run.dataset.isel({', '.join(f'{d}=0' for d in members)})).energy()"
+                f"polhode.Plots(run.dataset.isel({', '.join(f'{d}=0' for d in members)})).{name}()"
             )
         return self.dataset

@@ -228,7 +228,8 @@ class Run(Sendable, Course):
         for other tools. Without a path, for the last line of a notebook's cell (`height=`). Runs `beside` this one are
         shown beside it, with the same time and camera, and called by their `titles=`. Of more samples than
         `max_frames=`, 5001 unless said, that many are shown, evenly thinned."""
-        return animation_of((self, *([beside] if isinstance(beside, Run) else beside)), path, title, **how)
+        others = [beside] if isinstance(beside, Run) else list(beside) if isinstance(beside, list | tuple) else [beside]
+        return animation_of((self, *others), path, title, **how)
 
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""

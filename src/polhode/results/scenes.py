@@ -9,6 +9,7 @@ import numpy as np
 
 from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Shape, Tube
 from polhode.model.checks import InputError
+from polhode.model.checks import shown as given
 from polhode.multibody import RollingDisk, RollingSphere, SphereOnCylinder, System
 from polhode.results.animation import animate, shown
 from polhode.results.linkage import links_of, marks_of
@@ -19,6 +20,9 @@ _NEAR = 1e-9  # m, rad: surfaces nearer than this are one
 
 def animation_of(runs: Sequence[Any], path: Any, title: str, *, titles: Sequence[str] = (), **how: Any) -> Any:
     """Of one run, or of several beside each other, which `titles` name: written to a path, or shown in a notebook."""
+    for run in runs:
+        if not hasattr(run, "members"):
+            raise InputError(f"runs are shown beside each other, beside=[run, ...]; got {given(run)}")
     if titles and len(titles) != len(runs):
         raise InputError(f"titles must name each of the {len(runs)} runs; got {len(titles)}")
     scenes = [
