@@ -336,3 +336,16 @@ def test_where_a_report_or_a_picture_cannot_be(polhode: Any) -> None:
     code, _, err = polhode("run", "heavy-top", "--step", "0.01", "--until", "0.1", "--plot", "x" * 300 + ".png")
     assert code == 2
     assert "choose a shorter one" in err
+
+
+def test_what_is_no_name_of_a_quantity(two: Any) -> None:
+    with pytest.raises(InputError, match=r"family\.runs\[0\]"):
+        two[0]
+    with pytest.raises(InputError, match=r"run\['energy'\]"):
+        two.runs[0][0:1]
+
+
+def test_a_folder_is_not_run(polhode: Any) -> None:
+    code, _, err = polhode("run", ".")
+    assert code == 2
+    assert "is a folder" in err

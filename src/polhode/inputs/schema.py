@@ -122,7 +122,9 @@ def read_toml(path: Path) -> dict[str, Any]:
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not a text file in UTF-8: {error}") from error
+        raise InputError(
+            f"{name} is not a text file in UTF-8: {error}. What can be run is a text file, as .toml, a saved run or a problem"
+        ) from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name} is not TOML: {error}") from error
     except ValueError as error:  # from `int`, for thousands of digits

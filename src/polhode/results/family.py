@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.checks import unknown
+from polhode.model.checks import InputError, unknown
 from polhode.model.family import Coordinate
 from polhode.results.card import card_of_family
 from polhode.results.dataframe import dataframe_of
@@ -67,6 +67,10 @@ class Family:
 
     def __getitem__(self, name: str) -> np.ndarray:
         """(samples, *batch, ...)."""
+        if not isinstance(name, str):
+            raise InputError(
+                f"a family has quantities by name, family['energy'], and runs, family.runs[0]; got {name!r}"
+            )
         if name not in self.first.quantities:
             raise unknown("quantity", name, self.first.quantities)
         parts = []

@@ -13,7 +13,7 @@ import numpy as np
 
 from polhode.accuracy import ErrorEstimate
 from polhode.algebra import Quaternion
-from polhode.model.checks import unknown
+from polhode.model.checks import InputError, unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
 from polhode.results.card import card_of
@@ -106,6 +106,8 @@ class Run(Sendable, Course):
         return name in self.quantities
 
     def __getitem__(self, name: str) -> np.ndarray:
+        if not isinstance(name, str):
+            raise InputError(f"a run has quantities by name, run['energy'], and run['energy'][0]; got {name!r}")
         if name not in self.quantities:
             raise unknown("quantity", name, self.quantities)
         q = self.quantities[name]
