@@ -116,10 +116,8 @@ def job_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: boo
         return job if settings else replace(job, saved=path)
     if source not in PROBLEMS:
         no = "a folder, not" if os.path.isdir(source) else "neither"
-        raise InputError(
-            f"{shown(source)} is {no} a file nor a built-in problem{nearest(source, PROBLEMS)} "
-            f"Problems: {', '.join(PROBLEMS)}; files end in .toml"
-        )
+        said = f"{shown(source)} is {no} a file nor a built-in problem{nearest(source, PROBLEMS)}"
+        raise InputError(f"{said} Problems: {', '.join(PROBLEMS)}; files end in .toml")
     return job_from({"problem": source}, source, settings)
 
 

@@ -123,7 +123,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{name} is not a text file in UTF-8: {error}. What can be run is a text file, as .toml, a saved run or a problem"
+            f"{name} is not a text file in UTF-8: {error}. Give a .toml, a saved run or a problem"
         ) from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{name} is not TOML: {error}") from error

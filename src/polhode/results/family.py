@@ -68,9 +68,7 @@ class Family:
     def __getitem__(self, name: str) -> np.ndarray:
         """(samples, *batch, ...)."""
         if not isinstance(name, str):
-            raise InputError(
-                f"a family has quantities by name, family['energy'], and runs, family.runs[0]; got {name!r}"
-            )
+            raise InputError(f"a family has quantities, family['energy'], and runs, family.runs[0]; got {name!r}")
         if name not in self.first.quantities:
             raise unknown("quantity", name, self.first.quantities)
         parts = []
