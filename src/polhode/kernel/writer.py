@@ -8,16 +8,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import jax
 import numpy as np
 
 from polhode.kernel.arrays import constant, factors, moved, rows_reduced
 from polhode.kernel.operations import SAME, TYPES, folded, one_by_one
 
 _INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-_CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint",
+_CALLS = ("jit", "eval_jaxpr", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint",
           "custom_vjp_call_jaxpr", "custom_lin")  # fmt: skip
 _PUT_TOGETHER = {"reduce_sum": "add", "reduce_max": "max", "reduce_min": "min", "reduce_and": "and",
                  "reduce_or": "or", "reduce_prod": "mul"}  # fmt: skip
+
+
+def _expanded(primitive: Any, like: Sequence[Any]) -> Any:
+    """What JAX keeps whole until it compiles, from 0.11 on: roots, among others."""
+
+    def fn(*flat: Any) -> Any:
+        return jax.tree.leaves(primitive.expand(*jax.tree.unflatten(primitive.in_tree, flat)))
+
+    return jax.make_jaxpr(fn)(*(jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in like))
 
 
 class UnwritableError(Exception):
@@ -74,6 +84,8 @@ class Writer:
             return args
         if name in _CALLS:
             return self.closed(next(params[key] for key in _INNER if key in params), args)
+        if name == "call_hi_primitive":
+            return self.closed(_expanded(params["_prim"], eqn.invars), args)
         if name in ("while", "cond", "scan"):
             return getattr(self, f"_{name}")(eqn, args)
         if out is None:
