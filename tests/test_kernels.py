@@ -101,7 +101,7 @@ def test_what_cannot_be_written_is_said_and_runs_all_the_same(monkeypatch: pytes
     def unwritable(*args: Any) -> str:
         raise UnwritableError("the operation 'sort'")
 
-    monkeypatch.setattr(on_gpu, "kernel_source", unwritable)
+    monkeypatch.setattr(on_gpu, "kernel_of_steps", unwritable)
     with pytest.warns(UserWarning, match="XLA's own loop.*dmv holds the operation 'sort'"):
         program = on_gpu.program_of_batch(method, system, state)
     assert isinstance(on_gpu.program_of_batch(method, system, state), Tiles)  # said once

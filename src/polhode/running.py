@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +13,7 @@ import numpy as np
 from polhode._notices import warn
 from polhode._programs import unchanged
 from polhode._signals import Signals
+from polhode.algebra.library import on_gpu
 from polhode.model.checks import InputError, numbers
 from polhode.model.functions import as_arrays
 from polhode.model.halving import Halving
@@ -24,12 +24,14 @@ from polhode.results.checks import Overseer
 from polhode.results.ended import words
 from polhode.results.parts import after_change
 from polhode.results.rerun import recipe_of, without_events
+from polhode.results.room import later
 from polhode.results.run import Run
 from polhode.results.sending import Lost
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
 from polhode.simulation.rungs import Rungs, briefly
+from polhode.simulation.samples import held
 from polhode.simulation.sink import Sink
 from polhode.watching import Change, watch_of
 
@@ -159,7 +161,7 @@ def _moved(
     run, begun = leg.run, leg.begin.done > 0 or leg.begin.offset > 0
     trajectory = integrated(leg, plan, bar, signals, on_sample, watch, size, run.trajectory.last if begun else None)
     if leg.axes is not None:
-        _turn_in_place(leg.axes, trajectory.states)
+        trajectory = replace(trajectory, states=_turned(leg.axes, trajectory.states))
     if leg.now is not run.now:
         return after_change(run, trajectory, leg.now)
     if begun:
@@ -185,9 +187,9 @@ def integrated(
         if isinstance(on_sample, Overseer) and not on_sample.due():
             return None
         counts, offsets, states = new
-        states = jax.tree.map(np.array, states)
+        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), states)
         if axes is not None:
-            _turn_in_place(axes, states)
+            states = _turned(axes, states)
         block = replace(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
         if leg.now is not run.now:
             block = replace(block, states=run.now.matched(states, leg.now))
@@ -223,27 +225,18 @@ def recipe_for(
 
 def _nothing(state: Any) -> Trajectory:
     """The start alone."""
-    states = jax.tree.map(lambda x: np.asarray(x)[None], state)
+    states = jax.tree.map(lambda x: x[None], held(state))
     return Trajectory(np.zeros(1, int), states, Status.OK, 0.0, 0.0, 0.0)
 
 
-def later(run: Run) -> int:
-    """Numbers a sample takes in a dataset, on the way to it and into a file: its quantities, but for those that are
-    arrays of its states, and more than half as much again where they are made of others; measured 1.4 to 1.8."""
-    states, total = jax.tree.leaves(run.state), 0
-    for q in run.quantities.values():
-        if q.whole or q.made_of or q.name in run.judged:
-            values = run[q.name]
-            total += 0 if any(np.may_share_memory(values, x) for x in states) else values[0].size
-        else:
-            total += math.prod(len(run.known.labels.get(d, "xyz")) for d in q.dims)
-    return int(1.7 * total)
-
-
-def _turn_in_place(system: Any, states: Any) -> None:
-    """Samples in principal axes into the user's body frame, some at a time: a copy of all would double the memory."""
+def _turned(system: Any, states: Any) -> Any:
+    """Samples in principal axes, in the user's body frame; here in place, some at a time: a copy of all would double
+    the memory."""
+    if any(map(on_gpu, jax.tree.leaves(states))):
+        return system.from_principal(states)
     count = len(jax.tree.leaves(states)[0])
     for first in range(0, count, _AT_A_TIME):
         rows = jax.tree.map(lambda x: x[first : first + _AT_A_TIME], states)  # noqa: B023
         for place, new in zip(jax.tree.leaves(rows), jax.tree.leaves(system.from_principal(rows)), strict=True):
             place[...] = new
+    return states

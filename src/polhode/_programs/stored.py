@@ -37,8 +37,6 @@ _ALL: list[Stored] = []
 _MOST = 128
 _recent: OrderedDict[tuple[Stored, str], Callable[..., Any]] = OrderedDict()
 _NAMES = 4096
-
-
 _held: ContextVar[dict[Any, Callable[..., Any]] | None] = ContextVar("held", default=None)
 
 
@@ -91,6 +89,14 @@ class Stored:
         else:
             program = self._known(name) or self._made(name, flat, leaves)
         return lambda *numbers: program(_arrays(jax.tree.leaves(numbers)))
+
+    def name_of(self, *args: Any) -> str | None:
+        """What tells the program for arguments like these from all others; None where that cannot be told."""
+        leaves, tree = jax.tree.flatten(args[self._static :])
+        try:
+            return self._name_again(args[: self._static], tree, leaves)
+        except NamelessError:
+            return None
 
     def _known(self, name: str) -> Callable[..., Any] | None:
         found = _recent.get((self, name))

@@ -13,6 +13,7 @@ import numpy as np
 
 from polhode.accuracy import ErrorEstimate
 from polhode.algebra import Quaternion
+from polhode.algebra.library import here
 from polhode.model.checks import InputError, unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
@@ -21,6 +22,7 @@ from polhode.results.course import Course
 from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import dataset_of
 from polhode.results.error_of import error_of
+from polhode.results.glance import nothing_wrong
 from polhode.results.judgement import conserved_along, drift_of, energy_gone_wrong, up_to_what_has_no_value
 from polhode.results.observable import Observable
 from polhode.results.parts import mapped, over_parts
@@ -70,18 +72,19 @@ class Run(Sendable, Course):
 
     @property
     def state(self) -> Any:
-        """Every sample: a state whose arrays have the samples in front."""
-        return self.trajectory.states
+        """Every sample: a state whose arrays have the samples in front. Those of a GPU are brought here."""
+        return here(self.trajectory.states)
 
     @property
     def last_state(self) -> Any:
         """As a step takes it."""
-        return jax.tree.map(lambda x: x[-1], self.state)
+        return here(jax.tree.map(lambda x: x[-1], self.trajectory.states))
 
     @property
     def members(self) -> tuple[int, ...]:
         """The shape of the batch; () if there is none."""
-        return self.last_state.shape
+        shape = self.trajectory.states.shape
+        return shape[1:] if self.kind == "rotation" else self.last_state.shape
 
     # Quantities.
 
@@ -196,6 +199,10 @@ class Run(Sendable, Course):
         """Quantities that must have a value at every sample."""
         return tuple(name for name in _JUDGED if name in self.quantities)
 
+    @cached_property
+    def nothing_wrong(self) -> bool:
+        return nothing_wrong(self)
+
     judge, drift, energy_gone_wrong = up_to_what_has_no_value, drift_of, energy_gone_wrong
 
     def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
@@ -204,8 +211,6 @@ class Run(Sendable, Course):
 
     body = property(lambda self: self.system.body, doc="The body, of one that rotates.")
     load = property(lambda self: self.system.load, doc="Its load.")
-
-    # To look at, and to keep.
 
     @cached_property
     def dataset(self) -> Any:

@@ -111,6 +111,10 @@ class StoredRun(Run):
         """As it is in the file."""
         return states_of(self.kind, lambda name: np.array(self._data[name].isel(t=-1).values, dtype=float))
 
+    @property
+    def members(self) -> tuple[int, ...]:
+        return self.last_state.shape
+
     @cached_property
     def conserved(self) -> tuple[str, ...]:
         return self.kept

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Quaternion, Scalar, Vec3
+from polhode.algebra.library import library_of
 from polhode.model.checks import InputError, check_unit
 from polhode.model.functions import as_arrays, failures_named, is_traced
 from polhode.model.html import table
@@ -170,8 +171,7 @@ class Rotation:
             check_unit("attitude of the start", state.attitude.array)
         state = as_arrays(state)
         if any(np.shape(x) != shape for x in jax.tree.leaves(state)):
-            library: Any = jnp if is_traced(state) else np
-            state = jax.tree.map(lambda x: library.broadcast_to(x, shape), state)
+            state = jax.tree.map(lambda x: library_of(x).broadcast_to(x, shape), state)
         with failures_named("the load", GIVEN):
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
         return as_arrays(now), state

@@ -16,7 +16,7 @@ from polhode.simulation.events import Watch
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
-from polhode.simulation.samples import Samples
+from polhode.simulation.samples_on_gpu import samples_of
 from polhode.simulation.sink import Passing, Sink
 from polhode.simulation.tiles import first_steps
 from polhode.simulation.trajectory import Checkpoint, Trajectory
@@ -56,7 +56,7 @@ def integrate(
     sink     takes the samples, so that memory does not grow with the run
     """
     ladder = (Rungs(method, system, begin.state, briefly) if rungs is None else rungs).afresh(begin.rung, begin.careful)
-    saved = Samples(plan, begin.state, later, begin.done) if sink is None else Passing(plan, begin.state)
+    saved = samples_of(plan, begin.state, later, begin.done) if sink is None else Passing(plan, begin.state)
     walk = Walk(system, begin, plan, t0, ladder, saved, signals, watch)
     walk.budget = first_steps(begin.state, first_block)
     walk.on_samples, walk.last, walk.sink = on_samples, last, sink

@@ -20,7 +20,7 @@ from polhode.simulation.lost import LostMember, lost_in, without
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
-from polhode.simulation.samples import Samples
+from polhode.simulation.samples import Samples, held
 from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
 from polhode.simulation.tiles import capacity_of, slower
@@ -59,7 +59,7 @@ class Walk:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        return Checkpoint(jax.tree.map(np.asarray, self.state), self.done, self.offset, *self.ladder.stands)
+        return Checkpoint(held(self.state), self.done, self.offset, *self.ladder.stands)
 
     def go(self, bar: Progress, words: Callable[[], str]) -> None:
         """To the end of the plan, or to where it stops."""
