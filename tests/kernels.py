@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
+from polhode.kernel.devices import OverDevices
 from polhode.kernel.source import THREADS
 
 COMPILER = shutil.which("g++")
@@ -45,17 +47,17 @@ def compiled(source: str, folder: Path) -> Any:
     return ctypes.CDLL(str(library)).all
 
 
-class OnCpu:
-    """Called as `polhode.kernel.cuda.Kernel` is."""
+class OnCpu(OverDevices):
+    """As `polhode.kernel.cuda.Kernel`, on all of JAX's devices here."""
 
     def __init__(self, source: str, folder: Path) -> None:
+        super().__init__(jax.devices())
         self._call = compiled(source, folder)
 
-    def __call__(self, members: int, numbers: Sequence[Any], read: Sequence[Any], written: Sequence[Any]) -> list[Any]:
-        given = [np.ascontiguousarray(x) for x in read]
-        new = [np.full(x.shape, np.nan) for x in written]
+    def launch(self, device: int, members: int, numbers: Sequence[Any], places: Sequence[int]) -> None:
         kinds = [ctypes.c_double if isinstance(x, np.floating) else ctypes.c_longlong for x in numbers]
         values = [kind(x.item()) for kind, x in zip(kinds, numbers, strict=True)]
-        places = [x.ctypes.data_as(ctypes.c_void_p) for x in (*given, *new)]
-        self._call(ctypes.c_longlong(members), *values, *places)
-        return new
+        self._call(ctypes.c_longlong(members), *values, *map(ctypes.c_void_p, places))
+
+    def wait(self) -> None:
+        pass

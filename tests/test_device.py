@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ from polhode.model import InputError
 from polhode.simulation import on_gpu
 
 TOP = ph.problem("heavy-top")
+KERNEL = SimpleNamespace(devices=[None], split=lambda axis: None)
 
 
 @pytest.mark.skipif(jax.default_backend() != "cpu", reason="there is a GPU")
@@ -37,9 +39,9 @@ def test_a_batch_that_the_device_does_not_hold_names_the_size_that_fits(monkeypa
     each = 8 * 2 * (7 + 5 + 4)
     monkeypatch.setattr(on_gpu, "free_memory", lambda: 600 * each + 1)
     with pytest.raises(InputError, match="1,000 members needs .* at most 600 fit: run it in parts"):
-        on_gpu.OnGpu(None, system, system.own_numbers(), state)
+        on_gpu.OnGpu(KERNEL, system, system.own_numbers(), state)
     monkeypatch.setattr(on_gpu, "free_memory", lambda: 1000 * each)
-    on_gpu.OnGpu(None, system, system.own_numbers(), state)
+    on_gpu.OnGpu(KERNEL, system, system.own_numbers(), state)
 
 
 def test_a_batch_whose_samples_do_not_fit_is_refused_before_it_runs() -> None:

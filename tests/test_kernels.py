@@ -134,8 +134,8 @@ def test_small_arrays_inside_a_kernel(tmp_path: Path) -> None:
     kernel = kernels.OnCpu(source_of_steps(step, jax.ShapeDtypeStruct((3, 3), float), (False,), like), tmp_path)
     start = _rng.normal(size=(4, 3))
     numbers = (np.int64(0), np.int64(0), np.float64(0.0), np.float64(0.1), np.int64(1))
-    arrays = [start, np.zeros((ENDED, 4)), np.zeros((TALLY, 4))]
-    found = kernel(4, numbers, [A, *arrays], arrays)[0]
+    arrays = [jax.numpy.asarray(x) for x in (start, np.zeros((ENDED, 4)), np.zeros((TALLY, 4)))]
+    found = kernel(numbers, [jax.numpy.asarray(A), *arrays], arrays)[0]
     expected = np.stack([step(A, x, 0.0, 0.1)[0] for x in start])
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 

@@ -183,11 +183,11 @@ def integrated(
     """From where the leg begins, in the axes in which steps are taken."""
     run, axes = leg.run, leg.axes
 
-    def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
+    def show(new: tuple[np.ndarray, np.ndarray, Callable[[], Any]]) -> Any:
         if isinstance(on_sample, Overseer) and not on_sample.due():
             return None
-        counts, offsets, states = new
-        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), states)
+        counts, offsets, between = new
+        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), between())
         if axes is not None:
             states = _turned(axes, states)
         block = replace(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)

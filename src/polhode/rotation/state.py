@@ -130,5 +130,6 @@ def _from_directors(directors: Any) -> Any:
 
 def _broadcast(q: Quaternion, v: Vec3, shape: tuple[int, ...]) -> tuple[Quaternion, Vec3]:
     if any(np.shape(x) != shape for x in (*q, *v)):
-        q, v = jax.tree.map(lambda x: library_of(x).broadcast_to(x, shape)[()], (q, v))
+        library = library_of(*q, *v)  # all of them where one is
+        q, v = jax.tree.map(lambda x: library.broadcast_to(x, shape)[()], (q, v))
     return q, v

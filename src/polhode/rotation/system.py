@@ -171,7 +171,8 @@ class Rotation:
             check_unit("attitude of the start", state.attitude.array)
         state = as_arrays(state)
         if any(np.shape(x) != shape for x in jax.tree.leaves(state)):
-            state = jax.tree.map(lambda x: library_of(x).broadcast_to(x, shape), state)
+            library = library_of(*jax.tree.leaves(state))
+            state = jax.tree.map(lambda x: library.broadcast_to(x, shape), state)
         with failures_named("the load", GIVEN):
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
         return as_arrays(now), state

@@ -50,7 +50,7 @@ def integrate(
     briefly  how many steps from t0 on are taken by a program that is compiled soon rather than well: by their number
              alone, so that the same steps are taken wherever a run is cut
     rungs    those of a run before of the same method and system
-    on_samples  is shown (counts, offsets, states) of new samples after each block, and stops the run by returning True
+    on_samples  is shown (counts, offsets, what gives states) of new samples after each block; True stops the run
     watch    looks at every step, and may change the state after one, or stop the run
     last     where the last of the samples is that there were before: steps, and seconds after them
     sink     takes the samples, so that memory does not grow with the run

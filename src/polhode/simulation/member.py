@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from polhode.kernel import source_of_steps
@@ -61,4 +62,4 @@ def _one_of(system: Any, own: tuple[bool, ...], state: Any) -> tuple[Any, Any]:
 
 def _like(x: Any, depth: int) -> Any:
     """Of one member: a number that all members have as one without axes is one."""
-    return jax.ShapeDtypeStruct(np.shape(x)[depth:], np.result_type(x))
+    return jax.ShapeDtypeStruct(np.shape(x)[depth:], jnp.result_type(x))

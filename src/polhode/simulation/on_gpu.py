@@ -43,14 +43,22 @@ def program_of_batch(method: Any, system: Any, state: Any) -> Batch:
 
 
 class OnGpu(Batch):
-    """`kernel` is called as a `Kernel` is."""
+    """`kernel`: an `OverDevices`."""
 
     def __init__(self, kernel: Any, system: Any, own: Any, state: Any) -> None:
         super().__init__(state)
-        self._kernel = kernel
+        self._kernel, devices = kernel, len(kernel.devices)
+        self._more = -self.count % devices  # copies of the last member, so that each device has as many
         self._check_room(system, own, state)
         flags = zip(jax.tree.leaves(system), jax.tree.leaves(own), strict=True)
-        self._numbers = [jnp.asarray(self.flat(x) if is_own else x) for x, is_own in flags]
+        self._numbers = [self._split(x) if is_own else jax.device_put(x, kernel.split(None)) for x, is_own in flags]
+
+    def _split(self, x: Any) -> Any:
+        """Numbers of each member, over the devices."""
+        x = self.flat(x)
+        if self._more:
+            x = jnp.concatenate([x, jnp.broadcast_to(x[-1:], (self._more, *x.shape[1:]))])
+        return jax.device_put(jnp.asarray(x, dtype=float), self._kernel.split(0))
 
     def _check_room(self, system: Any, own: Any, state: Any) -> None:
         """An InputError, before anything is computed, where the GPU's memory does not hold the batch."""
@@ -65,15 +73,19 @@ class OnGpu(Batch):
             )
 
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
-        now = [jnp.asarray(self.flat(x), dtype=float) for x in jax.tree.leaves(state)]
-        ended, tally = jnp.zeros((ENDED, self.count)), jnp.zeros((TALLY, self.count))
+        now, every = [self._split(x) for x in jax.tree.leaves(state)], self.count + self._more
+        about = [jax.ShapeDtypeStruct((n, every), float, sharding=self._kernel.split(1)) for n in (ENDED, TALLY)]
+        ended, tally = (jax.device_put(jnp.zeros(x.shape), x.sharding) for x in about)
         rows: list[list[Any]] = [[] for _ in now]
         for j in range(int(count)):
             numbers = (np.int64(done), np.int64(j * stride), np.float64(t0), np.float64(h), np.int64(stride))
             arrays = [*now, ended, tally]
-            *now, ended, tally = self._kernel(self.count, numbers, [*self._numbers, *arrays], arrays)
+            *now, ended, tally = self._kernel(numbers, [*self._numbers, *arrays], arrays)
             for kept, x in zip(rows, now, strict=True):
-                kept.append(x)
+                kept.append(self._own(x))
         samples = [jnp.stack(kept) if len(kept) > 1 else kept[0][None] for kept in rows]
-        most = np.asarray(jnp.asarray(tally).max(axis=1))
-        return self.shaped(now, state), ended, most, self.shaped(samples, state, int(count))
+        end = self.shaped([kept[-1] for kept in rows], state)
+        return end, ended[:, : self.count], np.asarray(tally.max(axis=1)), self.shaped(samples, state, int(count))
+
+    def _own(self, x: Any) -> Any:
+        return x[: self.count] if self._more else x

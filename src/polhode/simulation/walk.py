@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -215,7 +216,7 @@ class Walk:
         said = None
         if self.on_samples is not None and new.start != new.stop:
             self._shown = new.stop
-            said = self.on_samples((saved.counts[new], saved.offsets[new], saved.between(new.start, new.stop)))
+            said = self.on_samples((saved.counts[new], saved.offsets[new], partial(saved.between, new.start, new.stop)))
         if self.sink is not None:
             self.last = (int(saved.counts[new.stop - 1]), float(saved.offsets[new.stop - 1])) if new.stop else self.last
             self.sink.take(self)
