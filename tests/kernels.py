@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import re
 import shutil
 import subprocess
@@ -39,7 +40,10 @@ def compiled(source: str, folder: Path) -> Any:
     names = ", ".join(argument.split()[-1] for argument in found[1].split(", "))
     every = f"for (long long i = 0; i < members; ++i) {{ blockIdx.x = i / {THREADS}; threadIdx.x = i % {THREADS};"
     whole = f'{_SHIM}{source}\nextern "C" void all({found[1]}) {{ {every} steps({names}); }} }}\n'
-    text, library = folder / "steps.cpp", folder / "steps.so"
+    name = hashlib.sha256(whole.encode()).hexdigest()[:16]  # what is loaded must not be written again
+    text, library = folder / f"{name}.cpp", folder / f"{name}.so"
+    if library.exists():
+        return ctypes.CDLL(str(library)).all
     text.write_text(whole.replace("__restrict__", ""), encoding="utf-8")
     subprocess.run(
         [str(COMPILER), "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC", str(text), "-o", str(library)], check=True

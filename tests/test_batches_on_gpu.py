@@ -16,6 +16,7 @@ import pytest
 
 import polhode as ph
 from polhode.algebra import library
+from polhode.bench import batch, batch_gpu
 from polhode.simulation import on_gpu, samples_on_gpu
 from polhode.simulation.member import kernel_source
 from polhode.simulation.tiles import Tiles
@@ -122,6 +123,24 @@ def test_members_are_split_over_devices(tmp_path: Path) -> None:
         subprocess.run(command, env=environment, check=True, timeout=300)
         found[devices] = np.load(out)
     np.testing.assert_array_equal(found[1], found[3])
+
+
+def test_the_benchmark_of_a_gpu_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pretend(monkeypatch, tmp_path)
+
+    def made(method: Any, system: Any, own: Any, state: Any) -> Any:
+        return kernels.OnCpu(kernel_source(method, system, own, state), tmp_path)
+
+    how: dict[str, Any] = {"sizes": (4,), "steps": 10, "many": (4, 20), "repeats": 1, "methods": ("dmv", "imidm")}
+    monkeypatch.setattr(batch_gpu, "_SECONDS", 1e-4)
+    rows = batch_gpu.measure(8, made=made, peer=lambda *args: 1e-3, **how)
+    assert [row.what for row in rows] == [
+        *("dmv by hand, 4 bodies", "dmv, 4 bodies", "dmv by hand, 8 bodies", "dmv, 8 bodies", "imidm, 8 bodies"),
+        *("dmv, 8 bodies, 10 steps: the whole call", "imidm, 8 bodies, 10 steps: the whole call"),
+        "dmv, 4 bodies, 20 steps: drift of the energy",
+    ]
+    assert rows[-1].met
+    batch.draw(rows, str(tmp_path / "rows.png"))
 
 
 if __name__ == "__main__":

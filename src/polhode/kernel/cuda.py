@@ -60,9 +60,9 @@ def _compiler() -> str:
 
 
 class Kernel(OverDevices):
-    """The kernel `steps` of a source, on all of JAX's GPUs that this process may use."""
+    """The kernel of this name in a source, on all of JAX's GPUs that this process may use."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, name: str = "steps") -> None:
         from cuda.core import Device, LaunchConfig, ObjectCode
 
         super().__init__(_gpus())
@@ -71,7 +71,7 @@ class Kernel(OverDevices):
             device = Device(gpu.local_hardware_id)
             device.set_current()
             major, minor = device.compute_capability
-            kernel = ObjectCode.from_cubin(machine_code(source, f"sm_{major}{minor}")).get_kernel("steps")
+            kernel = ObjectCode.from_cubin(machine_code(source, f"sm_{major}{minor}")).get_kernel(name)
             self._at.append((device, device.create_stream(), kernel))
         self._config = LaunchConfig
 
