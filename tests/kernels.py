@@ -22,6 +22,7 @@ _SHIM = r"""
 #include <cmath>
 #include <cstring>
 using namespace std;
+static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 #define __global__
 #define __device__
 #define __forceinline__ inline

@@ -5,16 +5,17 @@ Vilmart (2013), Algs 3 and 4, Remark 4; Hairer & Vilmart (2006).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from polhode.algebra import Quaternion, Scalar, Vec3
 from polhode.algebra.computed_once import once
-from polhode.algebra.scalars import is_mpmath, sqrt
+from polhode.algebra.scalars import is_mpmath, rsqrt
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.methods.moser_veselov_series import SERIES
 from polhode.rotation import Rotation, State
+from polhode.solve import Fixed, FixedPoint, Newton, PlainNewton
 
 PAPER = "Moser, Veselov (1991); Hairer, Vilmart, J. Phys. A 39 (2006); Vilmart (2013)"
 _FREE = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, symplectic=True, loads="none")
@@ -24,9 +25,12 @@ _FREE = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, 
 class DMV(Implicit):
     """Discrete Moser-Veselov, which is RATTLE for the free body: all invariants and the symplectic form (Alg. 3).
 
-    Solves Y = α y + h/2 Y × J⁻¹Y, α = 1 + |e|², e = h/2 J⁻¹Y (14); then y₁ = y + h/α Y × J⁻¹Y and
-    q₁ = q ρ, ρ = (1 + e)/√α (13), (15).
+    Solves Y = α y + h/2 Y × J⁻¹Y, α = 1 + |e|², e = h/2 J⁻¹Y (14), for e, which is half the angle of the step: there
+    e = α e₀ + κ (e₂e₃, e₃e₁, e₁e₂), e₀ = h/2 J⁻¹y, κ₁ = (I₂ - I₃)/I₁ and so on. Then q₁ = q ρ, ρ = (1 + e)/√α (13),
+    and y₁ = y + h/α Y × J⁻¹Y (15), which is y turned by ρ; turned, Qy and C do not depend on how well (14) was solved.
     """
+
+    solver: Newton | FixedPoint | PlainNewton = field(default_factory=lambda: FixedPoint(first=7))
 
     name = "dmv"
     paper = PAPER
@@ -44,28 +48,25 @@ class DMV(Implicit):
     def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         y = state.momentum
         x = self.inverse_moments(system, y, h)
+        e0 = (h / 2) * x.scale(y)
+        kappa = Vec3(*(x[j] * (x[j - 1] - x[j - 2]) / (x[j - 1] * x[j - 2]) for j in range(3)))
 
-        def parts(Y: Vec3) -> tuple[Vec3, Scalar, Vec3]:
-            """e, α and h/2 Y × J⁻¹Y."""
-            e = (h / 2) * x.scale(Y)
-            return e, self.alpha(e), Y.cross(e)
+        def image(e: Vec3) -> Vec3:
+            return self.alpha(e) * e0 + kappa.scale(Vec3(e.y * e.z, e.z * e.x, e.x * e.y))
 
-        def residual(Y: Vec3) -> Vec3:
-            _, alpha, product = parts(Y)
-            return Y - (alpha * y + product)
+        e, report = self.solve_rotation(Fixed(lambda e: once(image, e)), e0)
+        return Step(once(moved, state, e), report)
 
-        guess = y + (h / 2) * y.cross(x.scale(y))
 
-        def turn(Y: Vec3) -> Quaternion:
-            """ρ."""
-            e, _, _ = parts(Y)
-            length = 1.0 / sqrt(1.0 + e.norm2())
-            return Quaternion(length, *(length * e)).renormalized()
-
-        Y, report = self.solve_momentum(system, residual, guess, h)
-        rho = once(turn, Y)
-        # y₁ of (15) is y turned by ρ; turned, Qy and C do not depend on how well (14) was solved.
-        return Step(State(state.attitude * rho, rho.unrotate(y)), report)
+def moved(state: State, e: Vec3) -> State:
+    """Turned by ρ = (1 + e)/√(1 + |e|²)."""
+    y = state.momentum
+    length = rsqrt(1.0 + e.norm2())
+    across = y.cross(e)
+    return State(
+        state.attitude * Quaternion(length, *(length * e)),
+        y + (2.0 * length * length) * (across + across.cross(e)),
+    )
 
 
 @dataclass(frozen=True)
