@@ -14,7 +14,7 @@ import numpy as np
 
 from polhode._signals import Signals, watched
 from polhode.asked import last_of, length_within, moment_of, plan_of
-from polhode.device import called_on
+from polhode.device import called_on, quickest
 from polhode.given import problem_from
 from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, whole
@@ -109,7 +109,7 @@ def simulate(
 
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
-    if device is not None:
+    if (device := device or quickest(what, start)) is not None:
         return cast(Run, called_on(device, simulate, locals()))
     double_precision()
     if on_sample is not None and not callable(on_sample):

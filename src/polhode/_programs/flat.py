@@ -8,6 +8,8 @@ from typing import Any
 import jax
 from jax import export
 
+from polhode._programs.settings import export_platform
+
 
 class Flat:
     """fn of a list of numbers, returning a list; the shape of its result is known once it was traced."""
@@ -31,6 +33,8 @@ class Flat:
     def exported(self, leaves: list[Any]) -> Any:
         """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name."""
         try:
-            return export.export(jax.jit(self))(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves))
+            return export.export(jax.jit(self), platforms=[export_platform()])(
+                *(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)
+            )
         except (NotImplementedError, ValueError):
             return None

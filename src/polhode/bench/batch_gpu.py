@@ -89,7 +89,7 @@ def _of_kernel(name: str, bodies: int, repeats: int, made: Callable[..., Any]) -
     kernel = made(method, system, own, state)
     shared = [jax.device_put(jnp.asarray(x), kernel.split(None)) for x in jax.tree.leaves(system)]
     now = [jax.device_put(jnp.asarray(x, dtype=float), kernel.split(0)) for x in jax.tree.leaves(state)]
-    about = [jax.device_put(jnp.zeros((n, bodies)), kernel.split(1)) for n in (ENDED, TALLY)]
+    about = [jax.ShapeDtypeStruct((n, bodies), float, sharding=kernel.split(1)) for n in (ENDED, TALLY)]
 
     def launched(steps: int) -> float:
         numbers = (np.int64(0), np.int64(0), np.float64(0.0), np.float64(h), np.int64(steps))

@@ -39,19 +39,22 @@ class OverDevices(ABC):
         return NamedSharding(Mesh(np.array(self.devices), ("members",)), PartitionSpec(*names))
 
     def __call__(self, numbers: Sequence[Any], read: Sequence[Any], written: Sequence[Any]) -> list[Any]:
-        """New arrays like those `written`, which lie as these do, from the numbers and the arrays that are `read`."""
+        """New arrays like those `written`, which lie as these do, from the numbers and the arrays that are `read`; in
+        place of one that is not, its shape."""
         new = _empty(tuple((x.shape, x.dtype, x.sharding) for x in written))
         jax.block_until_ready((read, new))
         for k, device in enumerate(self.devices):
-            parts = [_on(device, x) for x in (*read, *new)]
-            places = [x.unsafe_buffer_pointer() for x in parts]
-            self.launch(k, parts[-1].shape[-1], numbers, places)
+            places = [_place(device, x) for x in (*read, *new)]
+            self.launch(k, new[-1].shape[-1] // len(self.devices), numbers, places)
         self.wait()
         return list(new)
 
 
-def _on(device: Any, x: Any) -> Any:
-    return next(shard.data for shard in x.addressable_shards if shard.device == device)
+def _place(device: Any, x: Any) -> int:
+    """In its memory."""
+    if isinstance(x, jax.ShapeDtypeStruct):
+        return 0
+    return next(shard.data for shard in x.addressable_shards if shard.device == device).unsafe_buffer_pointer()
 
 
 def _empty(kinds: tuple[Any, ...]) -> Any:

@@ -23,6 +23,7 @@ DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 SMALLEST = float(np.finfo(float).tiny)  # below it, numbers lose digits, then become 0
 LARGEST = float(np.finfo(float).max)
 LARGEST_COUNT = 2**62
+_SHOWN = 100  # numbers; of more, one that is wrong
 
 
 def shown(value: Any) -> str:
@@ -52,7 +53,11 @@ def numbers(name: str, values: Any, shape_end: tuple[int, ...] = ()) -> np.ndarr
         wanted = " x ".join(str(n) for n in shape_end)
         raise InputError(f"{name} must be {wanted} numbers; got an array of shape {array.shape}: {shown(values)}")
     if not library_of(array).isfinite(array).all():
-        raise InputError(f"{name} must be finite; got {shown(values)}")
+        bad = np.argwhere(~np.isfinite(array))[0].tolist() if array.size > _SHOWN else None
+        raise InputError(
+            f"{name} must be finite; got {shown(values if bad is None else float(array[tuple(bad)]))}"
+            f"{'' if bad is None else f' at {bad}'}"
+        )
     return array
 
 

@@ -74,8 +74,10 @@ class OnGpu(Batch):
 
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
         now, every = [self._split(x) for x in jax.tree.leaves(state)], self.count + self._more
-        about = [jax.ShapeDtypeStruct((n, every), float, sharding=self._kernel.split(1)) for n in (ENDED, TALLY)]
-        ended, tally = (jax.device_put(jnp.zeros(x.shape), x.sharding) for x in about)
+        lying = self._kernel.split(1)
+        ended: Any
+        tally: Any
+        ended, tally = (jax.ShapeDtypeStruct((n, every), float, sharding=lying) for n in (ENDED, TALLY))
         rows: list[list[Any]] = [[] for _ in now]
         for j in range(int(count)):
             numbers = (np.int64(done), np.int64(j * stride), np.float64(t0), np.float64(h), np.int64(stride))

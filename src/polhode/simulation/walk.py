@@ -24,7 +24,7 @@ from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples, held
 from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
-from polhode.simulation.tiles import capacity_of, slower
+from polhode.simulation.tiles import capacity_of, growth, slower
 from polhode.simulation.trajectory import Checkpoint
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
@@ -49,7 +49,7 @@ class Walk:
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
         self.budget, self._shown, self._capacity = 1, 0, capacity_of(begin.state)
-        self._slower = slower(begin.state)
+        self._slower, self._growth = slower(begin.state), growth(begin.state)
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
         if begin.done == 0 and not begin.offset and plan.at is None:
             saved.add(0, 0.0, begin.state)
@@ -83,7 +83,8 @@ class Walk:
                     self.status = Status.STOPPED
                 if not fresh and self.done > before:  # the first call may have compiled
                     self.budget = max(
-                        1, int((self.done - before) * min(8.0, _BLOCK_SECONDS * self._slower / max(spent, 1e-6)))
+                        1,
+                        int((self.done - before) * min(self._growth, _BLOCK_SECONDS * self._slower / max(spent, 1e-6))),
                     )
             if self.status in (Status.OK, Status.STOPPED):
                 self._leave(self.done, np.inf if self.status is Status.OK else self.offset + _END * self.plan.step)
