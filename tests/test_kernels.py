@@ -64,7 +64,7 @@ def test_a_kernel_computes_what_xla_does(name: str, tmp_path: Path) -> None:
             assert np.abs(x - y).max() <= ROUND_OFF * max(np.abs(y).max(), 1.0)
     assert block.ok.all()
     assert block.done == xla.done == 3 + STEPS
-    assert np.abs(block.tally[0] - xla.tally[0]) <= 1  # round-off may decide the last iteration
+    assert np.abs(block.tally[0] - xla.tally[0]) <= STEPS  # round-off may decide the last iteration of a step
     once = program(*run, np.int64(1), np.int64(STEPS))
     for x, y in zip(jax.tree.leaves(block.state), jax.tree.leaves(once.state), strict=True):
         np.testing.assert_array_equal(x, y)

@@ -30,7 +30,7 @@ class DMV(Implicit):
     and y₁ = y + h/α Y × J⁻¹Y (15), which is y turned by ρ; turned, Qy and C do not depend on how well (14) was solved.
     """
 
-    solver: Newton | FixedPoint | PlainNewton = field(default_factory=lambda: FixedPoint(first=7))
+    solver: Newton | FixedPoint | PlainNewton = field(default_factory=lambda: FixedPoint(first=5))
 
     name = "dmv"
     paper = PAPER
@@ -52,7 +52,11 @@ class DMV(Implicit):
         kappa = Vec3(*(x[j] * (x[j - 1] - x[j - 2]) / (x[j - 1] * x[j - 2]) for j in range(3)))
 
         def image(e: Vec3) -> Vec3:
-            return self.alpha(e) * e0 + kappa.scale(Vec3(e.y * e.z, e.z * e.x, e.x * e.y))
+            """Each component by those before it that are new: that converges nearly twice as fast."""
+            first = self.alpha(e) * e0
+            ex = first.x + kappa.x * (e.y * e.z)
+            ey = first.y + kappa.y * (e.z * ex)
+            return Vec3(ex, ey, first.z + kappa.z * (ex * ey))
 
         e, report = self.solve_rotation(Fixed(lambda e: once(image, e)), e0)
         return Step(once(moved, state, e), report)
