@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from polhode.model.functions import as_arrays
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
+from polhode.model.pytree import changed
 from polhode.prepared import leg_mark, legs
 from polhode.results.checks import Overseer
 from polhode.results.ended import words
@@ -72,7 +73,7 @@ def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Prog
     """`mark`: what tells the problem from others, if that can be told."""
     leg = legs.get(leg_mark(mark, problem.t0, method), lambda: _first_leg(problem, method, plan, bar))
     ladder = None if leg.ladder is None else leg.ladder.again()
-    return replace(leg, run=replace(leg.run, step=plan.step, every=plan.apart), ladder=ladder)
+    return changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart), ladder=ladder)
 
 
 def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
@@ -85,12 +86,12 @@ def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> L
     begun = Leg(run, Checkpoint(state), now).begun(state)
     if begun is not state:
         leg = Leg(run, Checkpoint(begun), now)
-        run = replace(run, trajectory=_nothing(leg.seen(begun)), begun=begun)
+        run = changed(run, trajectory=_nothing(leg.seen(begun)), begun=begun)
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
     leg = Leg(run, Checkpoint(begun), now)
-    return replace(leg, ladder=Rungs(method, leg.stepped, begun, briefly(leg.stepped)))
+    return changed(leg, ladder=Rungs(method, leg.stepped, begun, briefly(leg.stepped)))
 
 
 def next_leg(run: Run, method: Any, step: Any) -> Leg:
@@ -114,7 +115,7 @@ def _changed(run: Run, change: Change) -> Leg:
     end = run.trajectory.end
     leg = Leg(run, Checkpoint(change.state, end.done, end.offset), change.now)  # type: ignore[union-attr]
     run.method.check(change.now)
-    return replace(leg, begin=replace(leg.begin, state=leg.begun(change.state)))
+    return changed(leg, begin=changed(leg.begin, state=leg.begun(change.state)))
 
 
 def moved(
@@ -132,13 +133,13 @@ def moved(
     acting = watch is not None and any(event.action is not None for event in watch.events)
     overseer = Overseer(leg.run, *asked, on_sample, acting) if any(asked) else None
     on_sample = overseer or on_sample
-    leg = replace(leg, run=replace(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
+    leg = changed(leg, run=changed(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
     run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     while (change := run.trajectory.change) is not None:
         leg = _changed(run, change)
         watch = watch_of(events, leg, watch)
         run = _moved(leg, plan, bar, signals, on_sample, watch, size)
-    run = replace(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
+    run = changed(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
     run = run if overseer is None else overseer.judged(run)
     if run.halvings and not isinstance(run.method, Halving):
         warn(
@@ -161,12 +162,12 @@ def _moved(
     run, begun = leg.run, leg.begin.done > 0 or leg.begin.offset > 0
     trajectory = integrated(leg, plan, bar, signals, on_sample, watch, size, run.trajectory.last if begun else None)
     if leg.axes is not None:
-        trajectory = replace(trajectory, states=_turned(leg.axes, trajectory.states))
+        trajectory = changed(trajectory, states=_turned(leg.axes, trajectory.states))
     if leg.now is not run.now:
         return after_change(run, trajectory, leg.now)
     if begun:
         trajectory = run.trajectory.then(trajectory)
-    return replace(run, trajectory=trajectory)
+    return changed(run, trajectory=trajectory)
 
 
 def integrated(
@@ -190,11 +191,11 @@ def integrated(
         states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), between())
         if axes is not None:
             states = _turned(axes, states)
-        block = replace(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
+        block = changed(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
         if leg.now is not run.now:
-            block = replace(block, states=run.now.matched(states, leg.now))
+            block = changed(block, states=run.now.matched(states, leg.now))
         changes = ((0, leg.now),) if leg.now is not run.now else ()
-        return on_sample(replace(run, trajectory=block, changes=changes)) if on_sample else None
+        return on_sample(changed(run, trajectory=block, changes=changes)) if on_sample else None
 
     return integrate(
         run.method,

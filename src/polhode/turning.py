@@ -35,7 +35,9 @@ def turns_too_far(run: Any, signals: Any) -> str | None:
         return None
     system = run.now if getattr(run.now, "axes", None) is None else run.now.principal
     fastest = system.fastest(run.begun)
-    turned = run.step * float(library_of(fastest).nanmax(fastest, initial=0.0))
+    turned = run.step * (
+        float(library_of(fastest).nanmax(fastest, initial=0.0)) if np.ndim(fastest) else float(fastest)
+    )
     if (lost := _ROUNDING * turned * run.steps) > _APART:
         return (
             f"{run.method.name}: the body turns by {turned * run.steps:.2g} rad until the end, and 16 digits tell "

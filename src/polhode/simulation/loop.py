@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from polhode.solve import Report
 
 def numbers_in(state: Any) -> int:
     """Of one sample."""
-    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(state))
+    return sum([getattr(x, "size", 1) for x in jax.tree.leaves(state)])
 
 
 def capacity_for(numbers: int) -> int:

@@ -24,6 +24,8 @@ def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
 
 def held(state: Any) -> Any:
     """As it is kept: in arrays of numpy, or where it is, if that is a GPU."""
+    if not any(isinstance(x, jax.Array) for x in jax.tree.leaves(state)):
+        return state
     return jax.tree.map(lambda x: x if on_gpu(x) else np.asarray(x), state)
 
 
@@ -50,10 +52,12 @@ class Samples:
 
     def take(self, counts: np.ndarray, states: Any) -> int:
         """How many count with those of these states, after so many steps each, that are saved."""
-        keep = counts % self.plan.every == 0
-        if self.plan.at is not None or not keep.any():
+        if self.plan.at is not None:
             return self.count
-        rows = slice(0, len(counts)) if keep.all() else np.flatnonzero(keep)
+        kept = np.flatnonzero(counts % self.plan.every == 0)
+        if not len(kept):
+            return self.count
+        rows = slice(0, len(counts)) if len(kept) == len(counts) else kept
         return self.put(counts[rows], [x[rows] for x in jax.tree.leaves(held(states))])
 
     def add(self, count: int, offset: float, state: Any) -> None:
