@@ -56,20 +56,25 @@ class DMV(Implicit):
 
         def image(e: Vec3) -> Vec3:
             """Each component by those before it that are new: that converges nearly twice as fast."""
-            first = self.alpha(e) * e0
-            ex = first.x + kappa.x * (e.y * e.z)
-            ey = first.y + kappa.y * (e.z * ex)
-            return Vec3(ex, ey, first.z + kappa.z * (ex * ey))
+            alpha = once(self.alpha, e)
+            ex = once(component, alpha, e0.x, kappa.x, e.y, e.z)
+            ey = once(component, alpha, e0.y, kappa.y, e.z, ex)
+            return Vec3(ex, ey, once(component, alpha, e0.z, kappa.z, ex, ey))
 
-        e, report = self.solve_rotation(Fixed(lambda e: once(image, e)), e0)
+        e, report = self.solve_rotation(Fixed(image), e0)
         return Step(once(moved, state, e), report)
+
+
+def component(alpha: Scalar, e0: Scalar, kappa: Scalar, u: Scalar, v: Scalar) -> Scalar:
+    """Of α e₀ + κ (e₂e₃, e₃e₁, e₁e₂)."""
+    return alpha * e0 + kappa * (u * v)
 
 
 def moved(state: State, e: Vec3) -> State:
     """Turned by ρ = (1 + e)/√(1 + |e|²)."""
     y = state.momentum
-    length = rsqrt(1.0 + e.norm2())
-    across = y.cross(e)
+    length = once(lambda e: rsqrt(1.0 + e.norm2()), e)
+    across = once(Vec3.cross, y, e)
     return State(
         state.attitude * Quaternion(length, *(length * e)),
         y + (2.0 * length * length) * (across + across.cross(e)),
