@@ -121,8 +121,8 @@ def run_members(
         tally = Tally(
             tally.iterations + jnp.where(on, report.iterations, 0),
             jnp.maximum(tally.worst, jnp.where(on, report.error, 0.0)),
-            tally.renewals + jnp.where(on, report.renewals, 0),
-            tally.halvings + jnp.where(on, report.halvings, 0),
+            tally.renewals + on * report.renewals,
+            tally.halvings + on * report.halvings,
         )
 
         def without(state: Any, ended: Ended) -> Any:

@@ -109,12 +109,9 @@ class _Iteration:
     def __call__(self, residual: Residual, guess: Any, scale: Scalar) -> tuple[Any, Report]:
         """The root of `residual` near `guess`, and how it was reached. `scale` is the
         size that corrections are compared with."""
-        return self.in_units(residual, guess, 1.0 / (scale + float(jnp.finfo(jnp.float64).tiny)))
-
-    def in_units(self, residual: Residual, guess: Any, each: Scalar) -> tuple[Any, Report]:
-        """The same with one over the scale."""
         if any(is_mpmath(leaf) for leaf in jax.tree.leaves(guess)):
-            return _in_many_digits(residual, guess, 1.0 / each)
+            return _in_many_digits(residual, guess, scale)
+        each = 1.0 / (scale + jnp.finfo(jnp.float64).tiny)
         guess = jax.tree.map(jnp.asarray, guess)
 
         def solve(f: Residual, x: Any) -> tuple[Any, Any]:
