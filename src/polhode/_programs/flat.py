@@ -31,10 +31,11 @@ class Flat:
         return jax.tree.unflatten(self._shape, values)
 
     def exported(self, leaves: list[Any]) -> Any:
-        """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name."""
+        """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name. As it
+        will be read again: kinds that a file does not keep would make another program of it, to be compiled anew."""
         try:
-            return export.export(jax.jit(self), platforms=[export_platform()])(
-                *(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)
-            )
+            shapes = (jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)
+            traced = export.export(jax.jit(self), platforms=[export_platform()])(*shapes)
+            return export.deserialize(traced.serialize())
         except (NotImplementedError, ValueError):
             return None
