@@ -449,3 +449,17 @@ def test_leftovers_of_a_kill_after_the_end_are_taken_away(whole: Path, tmp_path:
     with pytest.raises(InputError, match="has come to its end"):
         ph.resume(path)
     same(path, whole)
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_folder_with_the_words_of_another_run_does_not_go_on(lost: bool, tmp_path: Path) -> None:
+    """The same problem, method, step and samples, to another end; and also where its mark is not there."""
+    path, other = tmp_path / "run.zarr", tmp_path / "other.zarr"
+    for place, until in ((path, 60.0), (other, 30.0)):
+        with pytest.raises(SystemExit):
+            body(out=place, until=until, on_sample=stop_after(4 if place == path else 3))
+    (path / "zarr.json").write_bytes((other / "zarr.json").read_bytes())
+    if lost:
+        (path / ".polhode" / Tree(other).attributes["checkpoint"]).unlink()
+    with pytest.raises(InputError, match=r"its zarr\.json is that of another run, to another end"):
+        ph.resume(path)
