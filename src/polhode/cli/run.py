@@ -110,14 +110,15 @@ def run_command(
     if signals.came:
         last = runs[-1].runs.flat[-1] if isinstance(runs[-1], Family) else runs[-1]
         where = f"t = {last.end_time:g}, step {last.steps} with {last.method.name}"
-        tell(f"interrupted at {where}; what was computed is kept")
+        further = "; the same command goes on" if isinstance(runs[-1], Family) and runs[-1].path is not None else ""
+        tell(f"interrupted at {where}; what was computed is kept{further}")
     if errors or not all(run.ok for run in runs):
         sys.exit(1)
 
 
 def _writes(job: Job, place: Path) -> bool:
     """Whether a run is written there as it goes; else it is saved when it has ended."""
-    own = isinstance(job.problem, Problem) and job.saved is None and job.tolerance is None
+    own = isinstance(job.problem, Problem | Problems) and job.saved is None and job.tolerance is None
     return own and place.suffix == ".zarr"
 
 

@@ -36,6 +36,7 @@ class Family:
     coordinates: Mapping[str, Coordinate]
     reasons: Mapping[tuple[int, ...], str]  # of the members that failed
     recipe: dict[str, Any] | None = None
+    path: Path | None = None  # where it is, if its runs were written as they went
 
     @property
     def first(self) -> Any:

@@ -88,6 +88,10 @@ class StoredRun(Run):
         """With all samples read. An InputError where its method keeps more in a state than they hold."""
         if type(self.begun) is not type(self.now.matched(self.begun, self.now)):
             raise InputError(f"{self.method.name} goes on in the file: polhode.resume({str(self.path)!r}, until=...)")
+        return self.read()
+
+    def read(self) -> Run:
+        """What the samples hold, which is all that there is to look at."""
         read = replace(self.trajectory, states=self.trajectory.states)
         return Run(**{f.name: getattr(self, f.name) for f in fields(Run)} | {"trajectory": Trajectory(**vars(read))})
 

@@ -51,8 +51,6 @@ class Walk:
         self.budget, self._shown, self._capacity = 1, 0, capacity_of(begin.state)
         self._slower, self._growth = slower(begin.state), growth(begin.state)
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
-        if begin.done == 0 and not begin.offset and plan.at is None:
-            saved.add(0, 0.0, begin.state)
 
     @property
     def t(self) -> float:
@@ -65,6 +63,8 @@ class Walk:
     def go(self, bar: Progress, words: Callable[[], str]) -> None:
         """To the end of the plan, or to where it stops."""
         signals = self.signals
+        if self.last is None and self.plan.at is None and not self.done and not self.offset:
+            self.saved.add(0, 0.0, self.state)
         try:
             while self.done < self.plan.total and self.status is Status.OK:
                 if signals.came is not None:

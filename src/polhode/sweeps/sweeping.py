@@ -12,6 +12,7 @@ from typing import Any
 
 from polhode._notices import warn
 from polhode.inputs.schema import read_toml
+from polhode.kept import LOCK, check_folder, folder_of
 from polhode.model.checks import InputError, nearest, shown
 from polhode.model.registry import method_of
 from polhode.problems import PROBLEMS
@@ -25,7 +26,7 @@ from polhode.sweeps.group import Group, read_outcome
 from polhode.sweeps.members import Source
 from polhode.sweeps.workers import cores, run_all
 
-PLAN, LOCK = "sweep.json", "lock"
+PLAN = "sweep.json"
 _LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
 _KEYS = ("design", "members", "seed", "over", "out")
 
@@ -87,7 +88,7 @@ def sweep(
     plan = _planned(source, layout)
     if not force and path.exists() and not (folder / PLAN).exists():
         raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
-    folder.mkdir(exist_ok=True)
+    check_folder(folder, PLAN)
     with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
         if force:
             _emptied(folder)
@@ -121,11 +122,6 @@ def _emptied(folder: Path) -> None:
             shutil.rmtree(each)
         elif each.name != LOCK:
             each.unlink()
-
-
-def folder_of(path: Path) -> Path:
-    """Where members are while they run."""
-    return path.parent / f"{path.name}.members"
 
 
 def _source(what: Any, given: Mapping[str, Any], about: dict[str, Any]) -> tuple[Source, dict[str, Any]]:
