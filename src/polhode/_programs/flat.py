@@ -9,6 +9,11 @@ import jax
 from jax import export
 
 
+def shapes_of(leaves: list[Any]) -> list[Any]:
+    """As JAX will have them: without its 64-bit mode, numbers of half the size."""
+    return [jax.ShapeDtypeStruct(x.shape, jax.dtypes.canonicalize_dtype(x.dtype)) for x in leaves]
+
+
 class Flat:
     """fn of a list of numbers, returning a list; the shape of its result is known once it was traced."""
 
@@ -31,6 +36,6 @@ class Flat:
     def exported(self, leaves: list[Any]) -> Any:
         """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name."""
         try:
-            return export.export(jax.jit(self))(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves))
+            return export.export(jax.jit(self))(*shapes_of(leaves))
         except (NotImplementedError, ValueError):
             return None

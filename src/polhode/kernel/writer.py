@@ -15,8 +15,8 @@ from polhode.kernel.arrays import constant, factors, moved, rows_reduced
 from polhode.kernel.operations import SAME, TYPES, folded, one_by_one
 
 _INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-_CALLS = ("jit", "eval_jaxpr", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint",
-          "custom_vjp_call_jaxpr", "custom_lin")  # fmt: skip
+_CALLS = ("jit", "eval_jaxpr", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat",
+          "checkpoint", "custom_vjp_call_jaxpr", "custom_lin")  # fmt: skip
 _PUT_TOGETHER = {"reduce_sum": "add", "reduce_max": "max", "reduce_min": "min", "reduce_and": "and",
                  "reduce_or": "or", "reduce_prod": "mul"}  # fmt: skip
 

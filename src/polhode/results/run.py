@@ -16,6 +16,7 @@ from polhode.algebra import Quaternion
 from polhode.model.checks import InputError, unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
+from polhode.results.accessor import with_accessor
 from polhode.results.card import card_of
 from polhode.results.course import Course
 from polhode.results.dataframe import dataframe_of
@@ -210,7 +211,7 @@ class Run(Sendable, Course):
     @cached_property
     def dataset(self) -> Any:
         """xarray: named coordinates, units, and attributes enough to run it again."""
-        return dataset_of(self)
+        return with_accessor(dataset_of(self))
 
     @cached_property
     def plot(self) -> Plots:
