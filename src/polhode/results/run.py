@@ -26,8 +26,9 @@ from polhode.results.judgement import conserved_along, drift_of, energy_gone_wro
 from polhode.results.observable import Observable
 from polhode.results.parts import mapped, over_parts
 from polhode.results.plots import Plots
-from polhode.results.scenes import animation_of
+from polhode.results.scenes import animation_of, scene_of
 from polhode.results.sending import Lost, Sendable
+from polhode.results.still import still
 from polhode.results.store import save
 from polhode.results.summary import described, summary
 from polhode.simulation import Trajectory
@@ -233,6 +234,10 @@ class Run(Sendable, Course):
         `max_frames=`, 5001 unless said, that many are shown, evenly thinned."""
         others = [beside] if isinstance(beside, Run) else list(beside) if isinstance(beside, list | tuple) else [beside]
         return animation_of((self, *others), path, title, **how)
+
+    def still(self, at: float | None = None, *, path: str | Path | None = None) -> Any:
+        """The bodies at a time (s), half way unless said, as the animation shows them: a figure, written to a path."""
+        return still(scene_of(self, ""), at, path)
 
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""
