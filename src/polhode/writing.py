@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from polhode._notices import warn
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, ending
 from polhode.results.checkpoints import Mark, asked_of
 from polhode.results.checks import checks_of
 from polhode.results.clock import Clock
@@ -101,7 +101,7 @@ def writing_of(
 def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
     """From the start, to a new folder."""
     target = Path(os.path.realpath(check_ending(path)))
-    if path.suffix != ".zarr":
+    if ending(path) != ".zarr":
         raise InputError(f"a run is written as it goes to .zarr; got {str(path)!r}: save the run when it has ended")
     if os.path.exists(target) and not force:
         raise InputError(_THERE.format(path=path, name=str(path)))

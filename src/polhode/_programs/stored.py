@@ -24,7 +24,7 @@ import numpy as np
 from polhode._programs import files
 from polhode._programs.at_once import AtOnce
 from polhode._programs.compiling import compiler_options
-from polhode._programs.flat import Flat
+from polhode._programs.flat import Flat, shapes_of
 from polhode._programs.folder import bounded, traced_folder
 from polhode._programs.names import Key, NamelessError, add, add_tree, calls_back
 from polhode._programs.settings import has_64_bits, settings
@@ -127,7 +127,7 @@ class Stored:
     def _compiled(self, fn: Callable[..., Any], leaves: list[Any], results: Any = None) -> Callable[..., Any]:
         """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each. `results`: their
         shapes and kinds, if they are known."""
-        given = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves]
+        given = shapes_of(leaves)
         if results is None or not AtOnce.fits(given, results):
             return self._jit(fn).lower(*given).compile()
         packed = AtOnce(fn, given, results)

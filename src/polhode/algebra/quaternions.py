@@ -12,6 +12,7 @@ from polhode.algebra.computed_once import once
 from polhode.algebra.reals import reals
 from polhode.algebra.scalars import Scalar, sqrt, where
 from polhode.algebra.vectors import Mat3, Vec3, stack
+from polhode.algebra.written import components
 
 
 @jax.tree_util.register_dataclass
@@ -23,6 +24,8 @@ class Quaternion:
     x: Scalar
     y: Scalar
     z: Scalar
+
+    __repr__ = components
 
     @classmethod
     def of(cls, values: Any) -> Quaternion:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,11 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> InputError:
     names = sorted(set(known))
     near = nearest(word, names) if isinstance(word, str) else "."
     return InputError(f"unknown {kind} {shown(word)}{near} Known: {', '.join(names)}")
+
+
+def ending(path: str | Path) -> str:
+    """Of a file's name, by which its format is known: `.png` of `top.PNG`."""
+    return Path(path).suffix.lower()
 
 
 def rotation_matrix(name: str, values: Any) -> np.ndarray:

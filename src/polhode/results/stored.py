@@ -12,12 +12,12 @@ import numpy as np
 import xarray
 
 from polhode.model.checks import InputError, unknown
+from polhode.results.accessor import load
 from polhode.results.gauges import drift_in
 from polhode.results.observable import Observable
 from polhode.results.quiet import quietly
 from polhode.results.run import Run
 from polhode.results.standing import states_of
-from polhode.results.store import load
 from polhode.simulation import Trajectory
 
 _READ = ("steps", "states", "offsets")

@@ -75,6 +75,9 @@ class Start:
     kind: str
     turning: Vec3
 
+    def __repr__(self) -> str:
+        return f"Start(attitude={self.attitude!r}, {self.kind}={self.turning!r})"
+
     def on(self, body: Any) -> State:
         """The state of this body, a `RigidBody` or a `Rotation`, in its own body frame."""
         shapes = {"attitude": np.shape(self.attitude.w), self.kind: np.shape(self.turning.x)}

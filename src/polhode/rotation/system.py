@@ -225,6 +225,9 @@ class Rotation:
     def why_failed(self, state: State, t: float, h: float) -> str | None:
         return None
 
+    def __repr__(self) -> str:
+        return f"Rotation({self.describe()['body']}, moments={self.moments!r}, load={self.load!r})"
+
     def _repr_html_(self) -> str:
         rows = [(name.replace("_", " "), value) for name, value in self.describe().items()]
         return table((), rows, "One rotating body")

@@ -13,7 +13,7 @@ from typing import Any
 from polhode._notices import warn
 from polhode.inputs.schema import read_toml
 from polhode.kept import LOCK, check_folder, folder_of
-from polhode.model.checks import InputError, nearest, shown
+from polhode.model.checks import InputError, ending, nearest, shown
 from polhode.model.registry import method_of
 from polhode.problems import PROBLEMS
 from polhode.results.durable import written
@@ -81,7 +81,7 @@ def sweep(
     if "out" not in settled:
         raise InputError('a sweep is written to a folder: give out="sweep.zarr", or --out sweep.zarr')
     path = check_ending(Path(settled["out"]))
-    if path.suffix != ".zarr":
+    if ending(path) != ".zarr":
         raise InputError(f"a sweep is written to .zarr; got {str(path)!r}")
     _check(source, layout)
     folder = folder_of(path)
@@ -133,7 +133,7 @@ def _source(what: Any, given: Mapping[str, Any], about: dict[str, Any]) -> tuple
     if str(what) in PROBLEMS:
         return Source(str(what), {"problem": str(what)}, how=given), about
     path = Path(what)
-    if path.suffix != ".toml":
+    if ending(path) != ".toml":
         raise InputError(
             f"{shown(str(what))} is neither an input file, which ends in .toml, nor a built-in problem"
             f"{nearest(str(what), PROBLEMS)} Problems: {', '.join(PROBLEMS)}"
