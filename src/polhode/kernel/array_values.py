@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from polhode.kernel.indices import Index, flat, places
-from polhode.kernel.operations import literal
+from polhode.kernel.operations import TYPES, literal
 from polhode.kernel.writer import UnwritableError
 
 Place = Sequence[Index]
+
+
+class Reads:
+    """What is read from memory: within a loop over rows `r`, what is the same in all of them only once, in front."""
+
+    def __init__(self) -> None:
+        self.once: dict[str, str] | None = None  # names, by what is read
+        self._asides = 0
+
+    def __call__(self, text: str, kind: str) -> str:
+        if self.once is None or self._asides or _ROW.search(text):
+            return text
+        return self.once.setdefault(f"const {kind} {{}} = {text};", f"o{len(self.once)}")
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Where it is not always read."""
+        self._asides += 1
+        yield
+        self._asides -= 1
+
+
+_ROW = re.compile(r"\br\b")
+reads = Reads()
 
 
 class Value:
@@ -48,7 +74,7 @@ class Constant(Value):
             return literal(first, self.dtype)
         if self.dtype.kind in "iu" and self._slopes is not None:
             return f"((long long) ({self._sum(place)}))"
-        return f"{self._table(self.value)}[{flat(place, self.shape)}]"
+        return reads(f"{self._table(self.value)}[{flat(place, self.shape)}]", TYPES[self.dtype.name])
 
     def index_at(self, place: Place, count: int) -> Index:
         if self.value.size and (self.value.min() < 0 or self.value.max() >= count):
@@ -89,7 +115,10 @@ class Joined(Value):
         for k, part in enumerate(self.parts):
             end = first + part.shape[self.axis]
             if index.least < end and index.most >= first:
-                here = part.at(self.within(place, -first))
+                if opened == 0 and index.most < end:
+                    return part.at(self.within(place, -first))
+                with reads.aside():
+                    here = part.at(self.within(place, -first))
                 if index.most < end or k == len(self.parts) - 1:
                     return text + here + ")" * opened
                 text, opened = text + f"((unsigned) ({index}) < {end}u ? {here} : ", opened + 1
@@ -185,7 +214,10 @@ def _inside(index: Index, first: Index | int, size: int) -> str | None:
 
 def _chosen(conditions: Sequence[str | None], yes: Callable[[], str], no: Callable[[], str]) -> str:
     said = [c for c in conditions if c is not None]
-    return f"({' && '.join(said)} ? {yes()} : {no()})" if said else yes()
+    if not said:
+        return yes()
+    with reads.aside():
+        return f"({' && '.join(said)} ? {yes()} : {no()})"
 
 
 def _updated(x: Value, new: Value, given: Sequence[Value]) -> Value:

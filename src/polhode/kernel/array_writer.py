@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.kernel.array_values import Constant, Joined, Place, Rearranged, Value, view
+from polhode.kernel.array_values import Constant, Joined, Place, Rearranged, Value, reads, view
 from polhode.kernel.flat import Block, Op, Program, Var
 from polhode.kernel.indices import Index, places
 from polhode.kernel.memory import Buffer, Space, strides_apart
@@ -23,11 +23,15 @@ from polhode.kernel.weights import VIEWS, Weights
 from polhode.kernel.writer import _PUT_TOGETHER, UnwritableError
 
 _FEW = 4  # numbers that are put together by every lane alike
+_LATER, _TILE = 8, 4  # stores that wait for others, and numbers of a lane that are worked out together
+_WIDE = 0.6  # of the lanes have work, where rows are gone through one after the other
 
 
 class ArrayWriter:
-    def __init__(self, program: Program, near: int, least: float = 0.0) -> None:
+    def __init__(self, program: Program, lanes: int, near: int, least: float = 0.0) -> None:
         """`near`: numbers of a member that are kept in fast memory; what is read less than `least` times is not."""
+        self.lanes = lanes
+        self._later: list[str] = []  # stores of what was worked out, before the next line but such ones
         self.lines: list[str] = []
         self.tables: dict[tuple[str, bytes], str] = {}
         self.near, self.far = Space("S", near), Space("G", None)
@@ -39,13 +43,23 @@ class ArrayWriter:
     # Lines
 
     def put(self, line: str) -> None:
+        self.flush()
+        self._line(line)
+
+    def _line(self, line: str) -> None:
         self.lines.append("  " * self._depth + line)
+
+    def flush(self) -> None:
+        for line in self._later:
+            self._line(line)
+        self._later.clear()
 
     @contextmanager
     def inside(self, head: str) -> Iterator[None]:
         self.put(head + " {")
         self._depth += 1
         yield
+        self.flush()
         self._depth -= 1
         self.put("}")
 
@@ -74,9 +88,9 @@ class ArrayWriter:
 
     # Memory
 
-    def buffer(self, shape: Sequence[int], dtype: Any, reads: float = math.inf) -> Buffer:
+    def buffer(self, shape: Sequence[int], dtype: Any, read: float = math.inf) -> Buffer:
         _, room = strides_apart(shape)
-        spaces = (self.near, self.far) if reads >= self._least * math.prod(shape) else (self.far,)
+        spaces = (self.near, self.far) if read >= self._least * math.prod(shape) else (self.far,)
         for space in spaces:
             if (first := space.take(room)) is not None:
                 return Buffer(shape, dtype, space, first, self._seen)
@@ -115,21 +129,68 @@ class ArrayWriter:
             return
         if not value.size:
             return
-        place = places(Index.named("k", value.size), value.shape)
-        text = self.expression(value, place)
-        self.ready()
-        self.put(f"EACH(k, {value.size}) {to.place(there(place))} = {text};")
+        kind, shape = kind_of(value.dtype), value.shape
+        if value.size <= self.lanes:  # stored a little later, so that others are worked out meanwhile
+            place = places(Index.named("lane", value.size), shape)
+            text = self.expression(value, place)
+            self.ready()
+            name = self.name()
+            when = "" if value.size == self.lanes else f"if (lane < {value.size}) "
+            self._line(f"{kind} {name}; {when}{name} = {text};")
+            self._later.append(f"{when}{to.place(there(place))} = {name};")
+            if len(self._later) == _LATER:
+                self.flush()
+        elif (split := self._rows(shape)) is not None:
+            self._by_rows(value, to, there, split)
+        else:
+            place = places(Index.named("k", value.size), shape)
+            text = self.expression(value, place)
+            self.ready()
+            each = min(_TILE, -(-value.size // self.lanes))
+            with self.inside(f"for (unsigned first = lane; first < {value.size}; first += {each} * LANES)"):
+                steps = f"UNROLLED for (unsigned u = 0, k = first; u < {each}; ++u, k += LANES) if (k < {value.size})"
+                self.put(f"{kind} made[{each}];")
+                self.put(f"{steps} made[u] = {text};")
+                self.put(f"{steps} {to.place(there(place))} = made[u];")
         self._written.add(id(to))
 
-    def kept(self, value: Value, reads: float = math.inf) -> Value:
+    def _rows(self, shape: Sequence[int]) -> int | None:
+        """How many axes are those of rows, in which lanes work side by side."""
+        for k in range(1, len(shape)):
+            rows, width = math.prod(shape[:k]), math.prod(shape[k:])
+            if rows > 2 and width >= _WIDE * self.lanes * -(-width // self.lanes):
+                return k
+        return None
+
+    def _by_rows(self, value: Value, to: Buffer, there: Callable[[Place], Place], split: int) -> None:
+        """A lane for each column, which reads once what is the same in all rows."""
+        kind, shape = kind_of(value.dtype), value.shape
+        rows, width = math.prod(shape[:split]), math.prod(shape[split:])
+        place = [*places(Index.named("r", rows), shape[:split]), *places(Index.named("k", width), shape[split:])]
+        reads.once = {}
+        text, once = self.expression(value, place), reads.once
+        reads.once = None
+        self.ready()
+        each = next((n for n in (4, 5, 6, 3) if rows % n == 0), 4)
+        more = "" if rows % each == 0 else f" if (r < {rows})"
+        with self.inside(f"EACH(k, {width})"):
+            for line, name in once.items():
+                self.put(line.format(name))
+            with self.inside(f"ONE_AT_A_TIME for (unsigned first = 0; first < {rows}; first += {each})"):
+                steps = f"UNROLLED for (unsigned u = 0, r = first; u < {each}; ++u, ++r){more}"
+                self.put(f"{kind} made[{each}];")
+                self.put(f"{steps} made[u] = {text};")
+                self.put(f"{steps} {to.place(there(place))} = made[u];")
+
+    def kept(self, value: Value, read: float = math.inf) -> Value:
         """The same, worked out now."""
         if value.size == 1:
             text = self.expression(value, [Index()] * len(value.shape))
             self.ready()
             name = self.name()
-            self.put(f"const {kind_of(value.dtype)} {name} = {text};")
+            self._line(f"const {kind_of(value.dtype)} {name} = {text};")
             return self.scalar(value.shape, value.dtype, name)
-        to = self.buffer(value.shape, value.dtype, reads)
+        to = self.buffer(value.shape, value.dtype, read)
         self.store(value, to)
         return to
 
@@ -158,11 +219,11 @@ class ArrayWriter:
         if op.blocks:
             return getattr(self, f"_{op.name}")(op, args, here)
         out = op.outs[0]
-        reads = self.weights.reads[out]
+        read = self.weights.reads[out]
         if op.name in _PUT_TOGETHER:
-            return [self._reduced(_PUT_TOGETHER[op.name], args[0], op.params["axes"], out, reads)]
+            return [self._reduced(_PUT_TOGETHER[op.name], args[0], op.params["axes"], out, read)]
         if op.name == "dot_general":
-            return [self._product(args[0], args[1], op.params["dimension_numbers"], out, reads)]
+            return [self._product(args[0], args[1], op.params["dimension_numbers"], out, read)]
         if op.name == "iota":
             axis = op.params["dimension"]
             return [Value(out.shape, out.dtype, lambda place: f"({kind_of(out.dtype)}) ({place[axis]})")]
@@ -172,7 +233,7 @@ class ArrayWriter:
             value = view(op.name, op.params, args, out.shape)
         else:
             value = self._each(op, args, out)
-        return [self.kept(value, reads) if op.kept else value]
+        return [self.kept(value, read) if op.kept else value]
 
     def _each(self, op: Op, args: Sequence[Value], out: Var) -> Value:
         kinds = [x.dtype for x in args]
@@ -187,7 +248,7 @@ class ArrayWriter:
 
         return Value(out.shape, out.dtype, at)
 
-    def _reduced(self, name: str, x: Value, axes: Sequence[int], out: Var, reads: float) -> Value:
+    def _reduced(self, name: str, x: Value, axes: Sequence[int], out: Var, read: float) -> Value:
         rest = [k for k in range(len(x.shape)) if k not in axes]
         lengths = [x.shape[k] for k in axes]
 
@@ -197,9 +258,9 @@ class ArrayWriter:
                 found[k] = index
             return x.at(found)
 
-        return self._summed(name, term, math.prod(lengths), out, reads)
+        return self._summed(name, term, math.prod(lengths), out, read)
 
-    def _product(self, a: Value, b: Value, numbers: Any, out: Var, reads: float) -> Value:
+    def _product(self, a: Value, b: Value, numbers: Any, out: Var, read: float) -> Value:
         (sum_a, sum_b), (with_a, with_b) = numbers
         free_a = [k for k in range(len(a.shape)) if k not in (*sum_a, *with_a)]
         free_b = [k for k in range(len(b.shape)) if k not in (*sum_b, *with_b)]
@@ -214,10 +275,10 @@ class ArrayWriter:
                 at_b[k] = index
             return f"{a.at(at_a)} * {b.at(at_b)}"
 
-        return self._summed("add", term, math.prod(lengths), out, reads)
+        return self._summed("add", term, math.prod(lengths), out, read)
 
     def _summed(
-        self, name: str, term: Callable[[Place, Index], str], count: int, out: Var, reads: float
+        self, name: str, term: Callable[[Place, Index], str], count: int, out: Var, read: float
     ) -> Value:
         """Terms put together: few by one expression, of one number by all lanes together, else by a lane for each."""
         kind = kind_of(out.dtype)
@@ -232,7 +293,7 @@ class ArrayWriter:
                     text = f"({made(text, f'({term(place, Index(j))})')})"
                 return text
 
-            return self.kept(Value(out.shape, out.dtype, few), reads)
+            return self.kept(Value(out.shape, out.dtype, few), read)
         begin, self_read = _begins(name, out.dtype), self._read
         if out.size == 1:
             self_read.clear()
@@ -247,7 +308,7 @@ class ArrayWriter:
                 self.put(f"const {kind} x = OTHER({total}, o);")
                 self.put(f"{total} = {made(total, 'x')};")
             return self.scalar(out.shape, out.dtype, total)
-        to = self.buffer(out.shape, out.dtype, reads)
+        to = self.buffer(out.shape, out.dtype, read)
         place = places(Index.named("k", out.size), out.shape)
         self_read.clear()
         text = term(place, Index.named("j", count))
@@ -264,10 +325,10 @@ class ArrayWriter:
 
     # Loops and branches
 
-    def _carried(self, avals: Sequence[Var], values: Sequence[Value], reads: Sequence[float]) -> list[Any]:
+    def _carried(self, avals: Sequence[Var], values: Sequence[Value], weights: Sequence[float]) -> list[Any]:
         """Names of numbers, and pairs of buffers, with these values to begin with: (now, next)."""
         made: list[Any] = []
-        for aval, value, n in zip(avals, values, reads, strict=True):
+        for aval, value, n in zip(avals, values, weights, strict=True):
             if aval.size == 1:
                 text = self.expression(value, [Index()] * len(value.shape))
                 self.ready()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from polhode.kernel.array_values import Place, Value
+from polhode.kernel.array_values import Place, Value, reads
 from polhode.kernel.indices import Index
+from polhode.kernel.operations import TYPES
 
 
 class Space:
@@ -56,7 +57,7 @@ class Buffer(Value):
 
     def at(self, place: Place) -> str:
         self._seen(self)
-        return self.place(place)
+        return reads(self.place(place), TYPES["int64" if self.dtype.kind != "f" else "float64"])
 
     def place(self, place: Place) -> str:
         total = Index()

@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from polhode.kernel.array_values import Place, Value
+from polhode.kernel.array_values import Place, Value, reads
 from polhode.kernel.array_writer import ArrayWriter, kind_of
 from polhode.kernel.flat import Program, Var
 from polhode.kernel.indices import Index, flat
@@ -22,10 +22,8 @@ LANES, GROUPS = 32, 1  # of a member, and members of a block
 NEAR = 3_000  # numbers of a member in fast memory, at most
 
 _LANES = r"""
-#ifndef LANES
 #define LANES %d
 #define GROUPS %d
-#endif
 #define EACH(k, n) for (unsigned k = lane; k < n; k += LANES)
 #define SD(at) near[at]
 #define SI(at) ((long long*) near)[at]
@@ -38,6 +36,7 @@ _LANES = r"""
 #define OTHER(x, by) __shfl_xor_sync(MASK, x, by, LANES)
 #define ONE_AT_A_TIME _Pragma("unroll 1")
 #define FEW_AT_ONCE _Pragma("unroll 4")
+#define UNROLLED _Pragma("unroll")
 #define RESIDENT __launch_bounds__(LANES * GROUPS)
 #define NEAR_MEMORY extern __shared__ double near_memory[];
 #endif
@@ -54,7 +53,8 @@ class Source:
 
 
 def source_of_systems(
-    step: Any, system: Any, own: tuple[bool, ...], state: Any, *, near: int = NEAR, least: float = 0.0
+    step: Any, system: Any, own: tuple[bool, ...], state: Any, *, lanes: int = LANES, groups: int = GROUPS,
+    near: int = NEAR, least: float = 0.0
 ) -> Source:
     """CUDA C of `steps(...)` as `source_of_steps` has it, and at the end `far`, memory for as many members as run at a
     time. A member whose step fails stays where it was before."""
@@ -62,7 +62,7 @@ def source_of_systems(
     closed = jax.make_jaxpr(lambda *args: jax.tree.leaves(step(*args)))(system, state, number, number)
     shared, mine = jax.tree.leaves(system), jax.tree.leaves(state)
     program = Program(closed)
-    out = ArrayWriter(program, near, least)
+    out = ArrayWriter(program, lanes, near, least)
     given = program.block.given
     known: dict[Var, Value] = {}
     for k, (x, is_own) in enumerate(zip(shared, own, strict=True)):
@@ -126,8 +126,8 @@ def source_of_systems(
     near_used, far_used = -(-out.near.peak // 2) * 2, out.far.peak
     sizes = f"#define NEAR {near_used}\n#define FAR {far_used}"
     head = f'extern "C" __global__ void RESIDENT steps({", ".join(arguments)}) {{'
-    text = "\n".join([_HEAD, _LANES % (LANES, GROUPS), sizes, *out.heads(), head, *out.lines, "}", ""])
-    return Source(text, near_used, far_used)
+    text = "\n".join([_HEAD, _LANES % (lanes, groups), sizes, *out.heads(), head, *out.lines, "}", ""])
+    return Source(text, near_used, far_used, lanes, groups)
 
 
 def _row(out: ArrayWriter, text: str) -> str:
@@ -146,4 +146,4 @@ def _from_memory(name: str, x: Any, own: bool) -> Value:
     """Numbers of one member, or of all."""
     size = max(int(np.prod(x.shape)), 1)
     first = f"i * {size} + " if own else ""
-    return Value(x.shape, x.dtype, lambda place: f"{name}[{first}{flat(place, x.shape)}]")
+    return Value(x.shape, x.dtype, lambda place: reads(f"{name}[{first}{flat(place, x.shape)}]", kind_of(x.dtype)))
