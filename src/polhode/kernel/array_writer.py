@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -37,6 +38,7 @@ class ArrayWriter:
         self.near, self.far = Space("S", near), Space("G", None)
         self.weights, self._least = Weights(program), least
         self._names, self._depth = itertools.count(), 1
+        self._branches = 0  # around this place: not all members of a block come here
         self._written: set[int] = set()  # buffers, since the last SYNC
         self._read: set[int] = set()
 
@@ -77,6 +79,12 @@ class ArrayWriter:
         """To be read now."""
         self._read.clear()
         return value.at(place)
+
+    def read(self, value: Value) -> str:
+        """One number."""
+        text = self.expression(value, [Index()] * len(value.shape))
+        self.ready()
+        return text
 
     def ready(self) -> None:
         """After expressions, before the line that they are in."""
@@ -148,10 +156,7 @@ class ArrayWriter:
             self.ready()
             each = min(_TILE, -(-value.size // self.lanes))
             with self.inside(f"for (unsigned first = lane; first < {value.size}; first += {each} * LANES)"):
-                steps = f"UNROLLED for (unsigned u = 0, k = first; u < {each}; ++u, k += LANES) if (k < {value.size})"
-                self.put(f"{kind} made[{each}];")
-                self.put(f"{steps} made[u] = {text};")
-                self.put(f"{steps} {to.place(there(place))} = made[u];")
+                self._tile(kind, "k", each, "LANES", value.size, text, to.place(there(place)))
         self._written.add(id(to))
 
     def _rows(self, shape: Sequence[int]) -> int | None:
@@ -172,21 +177,27 @@ class ArrayWriter:
         reads.once = None
         self.ready()
         each = next((n for n in (4, 5, 6, 3) if rows % n == 0), 4)
-        more = "" if rows % each == 0 else f" if (r < {rows})"
         with self.inside(f"EACH(k, {width})"):
             for line, name in once.items():
                 self.put(line.format(name))
             with self.inside(f"ONE_AT_A_TIME for (unsigned first = 0; first < {rows}; first += {each})"):
-                steps = f"UNROLLED for (unsigned u = 0, r = first; u < {each}; ++u, ++r){more}"
-                self.put(f"{kind} made[{each}];")
-                self.put(f"{steps} made[u] = {text};")
-                self.put(f"{steps} {to.place(there(place))} = made[u];")
+                self._tile(kind, "r", each, "1", rows, text, to.place(there(place)))
+
+    def _tile(self, kind: str, index: str, each: int, apart: str, count: int, text: str, to: str) -> None:
+        """Several numbers of a lane: all are worked out, then all are stored."""
+        whole, word = index == "r" and count % each == 0, re.compile(rf"\b{index}\b")
+        when = ["" if u == 0 or whole else f"if ({index}{u} < {count}) " for u in range(each)]
+        for u in range(each):
+            self._line(f"const unsigned {index}{u} = first + {u} * {apart};")
+        for u in range(each):
+            self._line(f"{kind} made{u}; {when[u]}made{u} = {word.sub(f'{index}{u}', text)};")
+        for u in range(each):
+            self._line(f"{when[u]}{word.sub(f'{index}{u}', to)} = made{u};")
 
     def kept(self, value: Value, read: float = math.inf) -> Value:
         """The same, worked out now."""
         if value.size == 1:
-            text = self.expression(value, [Index()] * len(value.shape))
-            self.ready()
+            text = self.read(value)
             name = self.name()
             self._line(f"const {kind_of(value.dtype)} {name} = {text};")
             return self.scalar(value.shape, value.dtype, name)
@@ -325,13 +336,12 @@ class ArrayWriter:
 
     # Loops and branches
 
-    def _carried(self, avals: Sequence[Var], values: Sequence[Value], weights: Sequence[float]) -> list[Any]:
+    def carried(self, avals: Sequence[Var], values: Sequence[Value], weights: Sequence[float]) -> list[Any]:
         """Names of numbers, and pairs of buffers, with these values to begin with: (now, next)."""
         made: list[Any] = []
         for aval, value, n in zip(avals, values, weights, strict=True):
             if aval.size == 1:
-                text = self.expression(value, [Index()] * len(value.shape))
-                self.ready()
+                text = self.read(value)
                 name = self.name()
                 self.put(f"{kind_of(aval.dtype)} {name} = {text};")
                 made.append((self.scalar(aval.shape, aval.dtype, name), name))
@@ -347,15 +357,14 @@ class ArrayWriter:
             made.append((now, then))
         return made
 
-    def _next(self, carried: Sequence[Any], values: Sequence[Value]) -> None:
+    def next(self, carried: Sequence[Any], values: Sequence[Value]) -> None:
         """All at once."""
         new = []
         for (_, then), value in zip(carried, values, strict=True):
             if isinstance(then, Buffer):
                 self.store(value, then)
             else:
-                text = self.expression(value, [Index()] * len(value.shape))
-                self.ready()
+                text = self.read(value)
                 new.append((then, self.name()))
                 self.put(f"const {kind_of(value.dtype)} {new[-1][1]} = {text};")
         for name, text in new:
@@ -366,16 +375,17 @@ class ArrayWriter:
 
     def _while(self, op: Op, args: list[Value], here: dict[Var, Value]) -> list[Value]:
         test, body = op.blocks
-        carried = self._carried(op.outs, args, [math.inf] * len(args))
+        carried = self.carried(op.outs, args, [math.inf] * len(args))
         now = [x for x, _ in carried]
         self.sync()
         with self.inside("while (true)"):
             (go,) = self.block(test, {**here, **dict(zip(test.given, now, strict=True))})
-            text = self.expression(go, [])
-            self.ready()
-            self.put(f"if (!{text}) break;")
-            self._next(carried, self.block(body, {**here, **dict(zip(body.given, now, strict=True))}))
-            self.sync()
+            going = self.name()
+            self.put(f"const bool {going} = {self.read(go)};")
+            self.put(f"if (!{'ANY' if not self._branches else ''}({going})) break;")
+            with self.inside(f"if ({going})"):
+                self.next(carried, self.block(body, {**here, **dict(zip(body.given, now, strict=True))}))
+                self.sync()
         self.sync()  # of those that the test has kept waiting
         for x, then in carried:
             x.other = then  # which of the two places it is in is not known here
@@ -383,7 +393,7 @@ class ArrayWriter:
 
     def _scan(self, op: Op, args: list[Value], here: dict[Var, Value]) -> list[Value]:
         (body,), count, length = op.blocks, len(op.outs), op.params["length"]
-        carried = self._carried(op.outs, args[:count], [math.inf] * count)
+        carried = self.carried(op.outs, args[:count], [math.inf] * count)
         now, tables = [x for x, _ in carried], args[count:]
         self.sync()
         i = self.name("i")
@@ -393,7 +403,7 @@ class ArrayWriter:
                 Value(x.shape[1:], x.dtype, lambda place, x=x: x.at([step, *place]))  # type: ignore[misc]
                 for x in tables
             ]
-            self._next(carried, self.block(body, {**here, **dict(zip(body.given, [*now, *rows], strict=True))}))
+            self.next(carried, self.block(body, {**here, **dict(zip(body.given, [*now, *rows], strict=True))}))
             self.sync()
         for x, then in carried:
             if isinstance(x, Buffer):
@@ -403,8 +413,7 @@ class ArrayWriter:
         return now
 
     def _cond(self, op: Op, args: list[Value], here: dict[Var, Value]) -> list[Value]:
-        which = self.expression(args[0], [])
-        self.ready()
+        which = self.read(args[0])
         results: list[Any] = []
         for out in op.outs:
             if out.size == 1:
@@ -413,6 +422,7 @@ class ArrayWriter:
             else:
                 results.append(self.buffer(out.shape, out.dtype, self.weights.reads[out]))
         self.sync()
+        self._branches += 1
         for k, block in enumerate(op.blocks):
             head = f"if ({which} == {k})" if k == 0 else f"else if ({which} == {k})"
             with self.inside(head if k < len(op.blocks) - 1 else "else"):
@@ -420,10 +430,10 @@ class ArrayWriter:
                     if isinstance(to, Buffer):
                         self.store(value, to)
                     else:
-                        text = self.expression(value, [Index()] * len(value.shape))
-                        self.ready()
+                        text = self.read(value)
                         self.put(f"{to} = {text};")
                 self.sync()
+        self._branches -= 1
         return [
             x if isinstance(x, Buffer) else self.scalar(out.shape, out.dtype, x)
             for x, out in zip(results, op.outs, strict=True)

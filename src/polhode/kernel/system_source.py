@@ -12,10 +12,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from polhode.kernel.array_values import Place, Value, reads
+from polhode.kernel.array_values import Value, reads
 from polhode.kernel.array_writer import ArrayWriter, kind_of
 from polhode.kernel.flat import Program, Var
-from polhode.kernel.indices import Index, flat
+from polhode.kernel.indices import Index, flat, places
 from polhode.kernel.source import _HEAD, ENDED, TALLY
 
 LANES, GROUPS = 32, 1  # of a member, and members of a block
@@ -32,7 +32,9 @@ _LANES = r"""
 #define WITHIN(x, most) ((unsigned) ((x) < 0 ? 0 : (x) > (most) ? (most) : (x)))
 #ifndef SYNC
 #define MASK (LANES == 32 ? 0xffffffffu : ((1u << (LANES %% 32)) - 1) << (threadIdx.x %% 32 / LANES * LANES))
-#define SYNC() __syncwarp(MASK)
+// What is worked out of a lane's number is worked out again after each: it would fill all registers.
+#define SYNC() do { __syncwarp(MASK); asm volatile("" : "+r"(lane)); } while (0)
+#define ANY(x) __syncthreads_or(x)  // members of a block stay together: they run the same instructions
 #define OTHER(x, by) __shfl_xor_sync(MASK, x, by, LANES)
 #define ONE_AT_A_TIME _Pragma("unroll 1")
 #define FEW_AT_ONCE _Pragma("unroll 4")
@@ -69,52 +71,51 @@ def source_of_systems(
         known[given[k]] = _from_memory(f"a{k}", x, is_own)
     begun = [_from_memory(f"x{k}", x, True) for k, x in enumerate(mine)]
     out.put("NEAR_MEMORY")
-    out.put("const unsigned lane = threadIdx.x % LANES, group = threadIdx.x / LANES;")
+    out.put("unsigned lane = threadIdx.x % LANES;")
+    out.put("const unsigned group = threadIdx.x / LANES;")
     out.put("double* const near = near_memory + group * NEAR;")
     out.put("double* const far = slow + ((long long) blockIdx.x * GROUPS + group) * FAR;")
-    head = "for (long long i = (long long) blockIdx.x * GROUPS + group; i < members; i += (long long) gridDim.x * GROUPS)"
+    head = "for (long long at = (long long) blockIdx.x * GROUPS; at < members; at += (long long) gridDim.x * GROUPS)"
     with out.inside(head):
+        out.put("const bool mine = at + group < members;  // else it repeats what the last one does")
+        out.put("const long long i = mine ? at + group : members - 1;")
         ended = [_row(out, f"before ? ended[{k} * members + i] : 0.0") for k in range(ENDED)]
         tally = [_row(out, f"before ? tally[{k} * members + i] : 0.0") for k in range(TALLY)]
         here, failed, converged, error, iterations = ended
-        carried = out._carried(given[len(shared) : -2], begun, [np.inf] * len(mine))
+        carried = out.carried(given[len(shared) : -2], begun, [np.inf] * len(mine))
         now = [x for x, _ in carried]
         with out.inside("if (!before)"):
             out.put(f"{here} = 1.0;")
             for k, x in enumerate(mine):
                 count = max(int(np.prod(x.shape)), 1)
-                out.put(f"for (unsigned k = 0; k < {count}; ++k) {here} *= x{k}[i * {count} + k] - x{k}[i * {count} + k] == 0;")
+                number = f"x{k}[i * {count} + k]"
+                out.put(f"for (unsigned k = 0; k < {count}; ++k) {here} *= {number} - {number} == 0;")
         out.sync()
-        with out.inside("ONE_AT_A_TIME for (long long n = 0; n < count; ++n)"):
-            with out.inside(f"if ({here} != 0)"):
-                out.put("const double t = t0 + (double) (done + before + n) * h;")
-                known.update(zip(given[len(shared) :], [*now, *(out.scalar((), float, x) for x in "th")], strict=True))
-                results = out.block(program.block, known)
-                new, rest = results[: len(now)], results[len(now) :]
-                texts = [out.expression(x, []) for x in rest]
-                for x in rest:
-                    out.expression(x, [])
-                    out.ready()
-                good, solved, left, tries, renewed, halved = texts
-                with out.inside(f"if (!{good})"):
-                    out.put(f"{here} = 0; {failed} = before + n + 1; {converged} = {solved}; {error} = {left};")
-                    out.put(f"{iterations} = {tries};")
-                with out.inside("else"):
-                    out.put(f"{tally[0]} += {tries}; {tally[2]} += {renewed}; {tally[3]} += {halved};")
-                    out.put(f"if ({left} > {tally[1]}) {tally[1]} = {left};")
-                    out._next(carried, new)
-                    out.sync()
-                del new, rest, results, x
+        with out.inside(f"ONE_AT_A_TIME for (long long n = 0; n < count && ANY({here} != 0); ++n)"):
+            out.put("const double t = t0 + (double) (done + before + n) * h;")
+            known.update(zip(given[len(shared) :], [*now, *(out.scalar((), float, x) for x in "th")], strict=True))
+            results = out.block(program.block, known)
+            new, texts = results[: len(now)], [out.read(x) for x in results[len(now) :]]
+            good, solved, left, tries, renewed, halved = texts
+            with out.inside(f"if ({here} != 0 && !{good})"):
+                out.put(f"{here} = 0; {failed} = before + n + 1; {converged} = {solved}; {error} = {left};")
+                out.put(f"{iterations} = {tries};")
+            with out.inside(f"else if ({here} != 0)"):
+                out.put(f"{tally[0]} += {tries}; {tally[2]} += {renewed}; {tally[3]} += {halved};")
+                out.put(f"if ({left} > {tally[1]}) {tally[1]} = {left};")
+                out.next(carried, new)
+            del new, results
             out.sync()
-        for k, (x, aval) in enumerate(zip(now, mine, strict=True)):
-            size = max(int(np.prod(aval.shape)), 1)
-            text = x.at(_places(size, x.shape))
-            out.put(f"EACH(k, {size}) y{k}[i * {size} + k] = {text};")
-        with out.inside("if (lane == 0)"):
-            for k, name in enumerate(ended):
-                out.put(f"new_ended[{k} * members + i] = {name};")
-            for k, name in enumerate(tally):
-                out.put(f"new_tally[{k} * members + i] = {name};")
+        with out.inside("if (mine)"):
+            for k, (x, aval) in enumerate(zip(now, mine, strict=True)):
+                size = max(int(np.prod(aval.shape)), 1)
+                text = x.at(places(Index.named("k", size), x.shape))
+                out.put(f"EACH(k, {size}) y{k}[i * {size} + k] = {text};")
+            with out.inside("if (lane == 0)"):
+                for k, name in enumerate(ended):
+                    out.put(f"new_ended[{k} * members + i] = {name};")
+                for k, name in enumerate(tally):
+                    out.put(f"new_tally[{k} * members + i] = {name};")
         out.sync()
     arguments = ["const long long members, const long long done, const long long before, const double t0, "
                  "const double h, const long long count"]  # fmt: skip
@@ -134,12 +135,6 @@ def _row(out: ArrayWriter, text: str) -> str:
     name = out.name()
     out.put(f"double {name} = {text};")
     return name
-
-
-def _places(size: int, shape: Any) -> Place:
-    from polhode.kernel.indices import places
-
-    return places(Index.named("k", size), shape)
 
 
 def _from_memory(name: str, x: Any, own: bool) -> Value:
