@@ -55,7 +55,7 @@ class Value:
 
     def index_at(self, place: Place, count: int) -> Index:
         """Of integers below `count`, as an index."""
-        return Index.named(f"((unsigned) ({self.at(place)}))", count)
+        return Index.named(f"((int) ({self.at(place)}))", count)
 
 
 class Constant(Value):

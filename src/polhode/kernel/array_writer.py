@@ -139,15 +139,12 @@ class ArrayWriter:
             return
         kind, shape = kind_of(value.dtype), value.shape
         if value.size <= self.lanes:  # stored a little later, so that others are worked out meanwhile
-            place = places(Index.named("lane", value.size), shape)
+            place = places(self._one_each(value.size), shape)
             text = self.expression(value, place)
             self.ready()
             name = self.name()
-            when = "" if value.size == self.lanes else f"if (lane < {value.size}) "
-            self._line(f"{kind} {name}; {when}{name} = {text};")
-            self._later.append(f"{when}{to.place(there(place))} = {name};")
-            if len(self._later) == _LATER:
-                self.flush()
+            self._line(f"const {kind} {name} = {text};")
+            self._store_later(value.size, to.place(there(place)), name)
         elif (split := self._rows(shape)) is not None:
             self._by_rows(value, to, there, split)
         else:
@@ -155,9 +152,19 @@ class ArrayWriter:
             text = self.expression(value, place)
             self.ready()
             each = min(_TILE, -(-value.size // self.lanes))
-            with self.inside(f"for (unsigned first = lane; first < {value.size}; first += {each} * LANES)"):
+            with self.inside(f"for (int first = lane; first < {value.size}; first += {each} * LANES)"):
                 self._tile(kind, "k", each, "LANES", value.size, text, to.place(there(place)))
         self._written.add(id(to))
+
+    def _one_each(self, count: int) -> Index:
+        """A number for every lane; those for which there is none work out the last one, without a branch."""
+        return Index.named("lane" if count == self.lanes else f"BELOW(lane, {count})", count)
+
+    def _store_later(self, count: int, to: str, name: str) -> None:
+        when = "" if count == self.lanes else f"if (lane < {count}) "
+        self._later.append(f"{when}{to} = {name};")
+        if len(self._later) == _LATER:
+            self.flush()
 
     def _rows(self, shape: Sequence[int]) -> int | None:
         """How many axes are those of rows, in which lanes work side by side."""
@@ -180,17 +187,19 @@ class ArrayWriter:
         with self.inside(f"EACH(k, {width})"):
             for line, name in once.items():
                 self.put(line.format(name))
-            with self.inside(f"ONE_AT_A_TIME for (unsigned first = 0; first < {rows}; first += {each})"):
+            with self.inside(f"ONE_AT_A_TIME for (int first = 0; first < {rows}; first += {each})"):
                 self._tile(kind, "r", each, "1", rows, text, to.place(there(place)))
 
     def _tile(self, kind: str, index: str, each: int, apart: str, count: int, text: str, to: str) -> None:
         """Several numbers of a lane: all are worked out, then all are stored."""
         whole, word = index == "r" and count % each == 0, re.compile(rf"\b{index}\b")
-        when = ["" if u == 0 or whole else f"if ({index}{u} < {count}) " for u in range(each)]
+        sure = [u == 0 or whole for u in range(each)]
+        when = ["" if sure[u] else f"if (first + {u} * {apart} < {count}) " for u in range(each)]
         for u in range(each):
-            self._line(f"const unsigned {index}{u} = first + {u} * {apart};")
+            here = f"first + {u} * {apart}"
+            self._line(f"const int {index}{u} = {here if sure[u] else f'BELOW({here}, {count})'};")
         for u in range(each):
-            self._line(f"{kind} made{u}; {when[u]}made{u} = {word.sub(f'{index}{u}', text)};")
+            self._line(f"const {kind} made{u} = {word.sub(f'{index}{u}', text)};")
         for u in range(each):
             self._line(f"{when[u]}{word.sub(f'{index}{u}', to)} = made{u};")
 
@@ -320,17 +329,27 @@ class ArrayWriter:
                 self.put(f"{total} = {made(total, 'x')};")
             return self.scalar(out.shape, out.dtype, total)
         to = self.buffer(out.shape, out.dtype, read)
-        place = places(Index.named("k", out.size), out.shape)
+        few = out.size <= self.lanes
+        place = places(self._one_each(out.size) if few else Index.named("k", out.size), out.shape)
         self_read.clear()
         text = term(place, Index.named("j", count))
         self.ready()
-        with self.inside(f"EACH(k, {out.size})"):
-            self.put(f"{kind} total = {begin};")
-            self.put(f"FEW_AT_ONCE for (unsigned j = 0; j < {count}; ++j) {{")
-            self.put(f"  const {kind} x = {text};")
-            self.put(f"  total = {made('total', 'x')};")
-            self.put("}")
-            self.put(f"{to.place(place)} = total;")
+        total = self.name()
+
+        def add_up() -> None:
+            self._line(f"{kind} {total} = {begin};")
+            self._line(f"FEW_AT_ONCE for (int j = 0; j < {count}; ++j) {{")
+            self._line(f"  const {kind} x = {text};")
+            self._line(f"  {total} = {made(total, 'x')};")
+            self._line("}")
+
+        if few:
+            add_up()
+            self._store_later(out.size, to.place(place), total)
+        else:
+            with self.inside(f"EACH(k, {out.size})"):
+                add_up()
+                self.put(f"{to.place(place)} = {total};")
         self._written.add(id(to))
         return to
 
@@ -352,7 +371,7 @@ class ArrayWriter:
             assert now.space is then.space
             for x in (now, then):
                 x.base = self.name("b")
-                self.put(f"unsigned {x.base} = {x.first};")
+                self.put(f"int {x.base} = {x.first};")
             self.store(value, now)
             made.append((now, then))
         return made
@@ -371,7 +390,7 @@ class ArrayWriter:
             self.put(f"{name} = {text};")
         for now, then in carried:
             if isinstance(then, Buffer):
-                self.put(f"{{ const unsigned b = {now.base}; {now.base} = {then.base}; {then.base} = b; }}")
+                self.put(f"{{ const int b = {now.base}; {now.base} = {then.base}; {then.base} = b; }}")
 
     def _while(self, op: Op, args: list[Value], here: dict[Var, Value]) -> list[Value]:
         test, body = op.blocks
@@ -383,9 +402,11 @@ class ArrayWriter:
             going = self.name()
             self.put(f"const bool {going} = {self.read(go)};")
             self.put(f"if (!{'ANY' if not self._branches else ''}({going})) break;")
+            new = self.block(body, {**here, **dict(zip(body.given, now, strict=True))})
             with self.inside(f"if ({going})"):
-                self.next(carried, self.block(body, {**here, **dict(zip(body.given, now, strict=True))}))
-                self.sync()
+                self.next(carried, new)
+            del new
+            self.sync()
         self.sync()  # of those that the test has kept waiting
         for x, then in carried:
             x.other = then  # which of the two places it is in is not known here
@@ -398,7 +419,7 @@ class ArrayWriter:
         self.sync()
         i = self.name("i")
         step = Index.named(i, length)
-        with self.inside(f"ONE_AT_A_TIME for (unsigned {i} = 0; {i} < {length}; ++{i})"):
+        with self.inside(f"ONE_AT_A_TIME for (int {i} = 0; {i} < {length}; ++{i})"):
             rows = [
                 Value(x.shape[1:], x.dtype, lambda place, x=x: x.at([step, *place]))  # type: ignore[misc]
                 for x in tables

@@ -17,8 +17,8 @@ class Digit(NamedTuple):
     top: bool
 
     def __str__(self) -> str:
-        whole = self.text if self.over == 1 else f"({self.text} / {self.over}u)"
-        return whole if self.top else f"({whole} % {self.count}u)"
+        whole = self.text if self.over == 1 else f"({self.text} / {self.over})"
+        return whole if self.top else f"({whole} % {self.count})"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Index:
 
     @classmethod
     def named(cls, text: str, count: int) -> Index:
-        """What an unsigned expression is, below `count`."""
+        """What an expression is, below `count`."""
         return cls() if count == 1 else cls(0, ((Digit(text, 1, count, True), 1),))
 
     def __add__(self, other: Index | int) -> Index:

@@ -63,11 +63,11 @@ class Buffer(Value):
         total = Index()
         for index, stride in zip(place, self.strides, strict=True):
             total += index * stride
+        letter = f"{self.space.letter}{'D' if self.dtype.kind == 'f' else 'I'}"
+        first = f"{self.base} + {total.constant}" if total.constant and not self.base.isdigit() else self.base
         if self.base.isdigit():
-            inner = str(total + int(self.base))
-        else:
-            inner = f"{self.base} + {total}"
-        return f"{self.space.letter}{'D' if self.dtype.kind == 'f' else 'I'}({inner})"
+            first = str(int(self.base) + total.constant)
+        return f"{letter}({first}, {Index(0, total.terms)})"
 
     def __del__(self) -> None:
         self.space.give(self.first, self.room)

@@ -24,16 +24,17 @@ NEAR = 3_000  # numbers of a member in fast memory, at most
 _LANES = r"""
 #define LANES %d
 #define GROUPS %d
-#define EACH(k, n) for (unsigned k = lane; k < n; k += LANES)
-#define SD(at) near[at]
-#define SI(at) ((long long*) near)[at]
-#define GD(at) far[at]
-#define GI(at) ((long long*) far)[at]
-#define WITHIN(x, most) ((unsigned) ((x) < 0 ? 0 : (x) > (most) ? (most) : (x)))
+#define EACH(k, n) for (int k = lane; k < n; k += LANES)
+#define SD(first, at) (near + (first))[at]
+#define SI(first, at) ((long long*) near + (first))[at]
+#define GD(first, at) (far + (first))[at]
+#define GI(first, at) ((long long*) far + (first))[at]
+#define BELOW(x, n) ((x) < (n) ? (x) : (n) - 1)
+#define WITHIN(x, most) ((int) ((x) < 0 ? 0 : (x) > (most) ? (most) : (x)))
 #ifndef SYNC
 #define MASK (LANES == 32 ? 0xffffffffu : ((1u << (LANES %% 32)) - 1) << (threadIdx.x %% 32 / LANES * LANES))
 // What is worked out of a lane's number is worked out again after each: it would fill all registers.
-#define SYNC() do { __syncwarp(MASK); asm volatile("" : "+r"(lane)); } while (0)
+#define SYNC() do { __syncwarp(MASK); asm volatile("" : "+r"(lane)); __builtin_assume(lane >= 0 && lane < LANES); } while (0)
 #define ANY(x) __syncthreads_or(x)  // members of a block stay together: they run the same instructions
 #define OTHER(x, by) __shfl_xor_sync(MASK, x, by, LANES)
 #define ONE_AT_A_TIME _Pragma("unroll 1")
@@ -71,7 +72,7 @@ def source_of_systems(
         known[given[k]] = _from_memory(f"a{k}", x, is_own)
     begun = [_from_memory(f"x{k}", x, True) for k, x in enumerate(mine)]
     out.put("NEAR_MEMORY")
-    out.put("unsigned lane = threadIdx.x % LANES;")
+    out.put("int lane = threadIdx.x % LANES;")
     out.put("const unsigned group = threadIdx.x / LANES;")
     out.put("double* const near = near_memory + group * NEAR;")
     out.put("double* const far = slow + ((long long) blockIdx.x * GROUPS + group) * FAR;")
@@ -89,7 +90,7 @@ def source_of_systems(
             for k, x in enumerate(mine):
                 count = max(int(np.prod(x.shape)), 1)
                 number = f"x{k}[i * {count} + k]"
-                out.put(f"for (unsigned k = 0; k < {count}; ++k) {here} *= {number} - {number} == 0;")
+                out.put(f"for (int k = 0; k < {count}; ++k) {here} *= {number} - {number} == 0;")
         out.sync()
         with out.inside(f"ONE_AT_A_TIME for (long long n = 0; n < count && ANY({here} != 0); ++n)"):
             out.put("const double t = t0 + (double) (done + before + n) * h;")
