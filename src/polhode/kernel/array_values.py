@@ -163,7 +163,9 @@ def view(name: str, p: Any, args: Sequence[Value], shape: Sequence[int]) -> Valu
         return transposed(x, p["permutation"])
     if name == "rev":
         turned = set(p["dimensions"])
-        at = lambda place: x.at([i * -1 + (n - 1) if k in turned else i for k, (i, n) in enumerate(zip(place, shape, strict=True))])  # noqa: E501, E731
+        at = lambda place: x.at(
+            [i * -1 + (n - 1) if k in turned else i for k, (i, n) in enumerate(zip(place, shape, strict=True))]
+        )  # noqa: E501, E731
         return Value(shape, x.dtype, at)
     if name == "broadcast_in_dim":
         axes = p["broadcast_dimensions"]
@@ -236,7 +238,9 @@ def _padded(x: Value, around: Value, config: Any, shape: Sequence[int]) -> Value
 
     def at(place: Place) -> str:
         inside = [_inside(i, -low, n) for i, low, n in zip(place, lows, x.shape, strict=True)]
-        return _chosen(inside, lambda: x.at([i + -low for i, low in zip(place, lows, strict=True)]), lambda: around.at([]))
+        return _chosen(
+            inside, lambda: x.at([i + -low for i, low in zip(place, lows, strict=True)]), lambda: around.at([])
+        )
 
     return Value(shape, x.dtype, at)
 

@@ -297,9 +297,7 @@ class ArrayWriter:
 
         return self._summed("add", term, math.prod(lengths), out, read)
 
-    def _summed(
-        self, name: str, term: Callable[[Place, Index], str], count: int, out: Var, read: float
-    ) -> Value:
+    def _summed(self, name: str, term: Callable[[Place, Index], str], count: int, out: Var, read: float) -> Value:
         """Terms put together: few by one expression, of one number by all lanes together, else by a lane for each."""
         kind = kind_of(out.dtype)
         made = one_by_one(name, {}, [out.dtype, out.dtype], out.dtype)
@@ -307,6 +305,7 @@ class ArrayWriter:
         if not count or not out.size:
             return Value(out.shape, out.dtype, lambda place: _begins(name, out.dtype))
         if count <= _FEW:
+
             def few(place: Place) -> str:
                 text = f"({term(place, Index(0))})"
                 for j in range(1, count):

@@ -56,8 +56,15 @@ class Source:
 
 
 def source_of_systems(
-    step: Any, system: Any, own: tuple[bool, ...], state: Any, *, lanes: int = LANES, groups: int = GROUPS,
-    near: int = NEAR, least: float = 0.0
+    step: Any,
+    system: Any,
+    own: tuple[bool, ...],
+    state: Any,
+    *,
+    lanes: int = LANES,
+    groups: int = GROUPS,
+    near: int = NEAR,
+    least: float = 0.0,
 ) -> Source:
     """CUDA C of `steps(...)` as `source_of_steps` has it, and at the end `far`, memory for as many members as run at a
     time. A member whose step fails stays where it was before."""
