@@ -26,7 +26,7 @@ static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(n, m)
 struct Place { long long x; };
 static Place blockIdx, threadIdx;
 static inline double __longlong_as_double(long long b) { double x; memcpy(&x, &b, 8); return x; }

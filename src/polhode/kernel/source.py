@@ -16,6 +16,7 @@ from polhode.kernel.writer import UnwritableError, Writer
 __all__ = ["THREADS", "UnwritableError", "source_of_steps"]
 
 THREADS = 128  # of a block
+BLOCKS = 3  # at a time, at least: fewer leave a multiprocessor waiting, more leave too few registers for one member
 ENDED, TALLY = 5, 4  # rows of numbers about each member, as `simulation.loop` has them packed
 
 _TALLIED = (np.int64, np.float64, np.int64, np.int64)  # counts are whole numbers while they grow
@@ -83,7 +84,7 @@ def source_of_steps(step: Any, system: Any, own: tuple[bool, ...], state: Any) -
     arguments += ["const double* __restrict__ ended", "const double* __restrict__ tally"]
     arguments += [f"{_kind(x)}* __restrict__ y{k}" for k, x in enumerate(mine)]
     arguments += ["double* __restrict__ new_ended", "double* __restrict__ new_tally"]
-    head = f'extern "C" __global__ void __launch_bounds__({THREADS}) steps({", ".join(arguments)}) {{'
+    head = f'extern "C" __global__ void __launch_bounds__({THREADS}, {BLOCKS}) steps({", ".join(arguments)}) {{'
     return "\n".join([_HEAD, head, *out.lines, "}", ""])
 
 
