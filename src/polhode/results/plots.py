@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from polhode.model.checks import InputError, shown
+from polhode.model.checks import InputError, nearest, shown
 from polhode.results import curves, paths, residuals  # noqa: F401 (they register what they have)
 from polhode.results.families import DRAWN, draw_family, drawer, member_dims
 from polhode.results.panels import Panel, drawing_on, page
@@ -55,7 +55,8 @@ class Plots:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in PLOTS:
-            raise AttributeError(f"there is no plot {name!r}; there are {', '.join(p.name for p in self._drawable())}")
+            names = [plot.name for plot in self._drawable()]
+            raise AttributeError(f"there is no plot {name!r}{nearest(name, names)} There are {', '.join(names)}")
         self._some()
         if name in DRAWN and member_dims(self.dataset):
             return drawer(self.dataset, name)
