@@ -25,12 +25,16 @@ class Batch(ABC):
         """`count` samples, `stride` steps apart: the state, `Ended` of the members packed, the largest tally, and
         samples, in arrays of numpy or of a GPU. Members that are lost are NaN from there on."""
 
+    def all_here(self, ended: Any) -> bool:
+        """Whether no member was lost."""
+        return bool(ended[0].all())
+
     def __call__(self, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
         """The last members that are left stay where they were when their step failed, and the call ends there."""
         begun = state
         state, ended, tally, samples = self.run(begun, done, t0, h, count, stride)
         taken = int(count * stride)
-        if ended[0].all():  # most: nothing else is looked at, which would have to come from a GPU
+        if self.all_here(ended):  # most: nothing else is looked at, which would have to come from a GPU
             return Block(state, done + taken, tally, np.asarray(True), Report.explicit(), samples)
         here, failed, converged, error, iterations = np.asarray(ended).reshape(5, *self.shape)
         if not here.any():

@@ -84,10 +84,28 @@ class OnGpu(Batch):
             arrays = [*now, ended, tally]
             *now, ended, tally = self._kernel(numbers, [*self._numbers, *arrays], arrays)
             for kept, x in zip(rows, now, strict=True):
-                kept.append(self._own(x))
-        samples = [jnp.stack(kept) if len(kept) > 1 else kept[0][None] for kept in rows]
+                kept.append(x[: self.count] if self._more else x)
         end = self.shaped([kept[-1] for kept in rows], state)
-        return end, ended[:, : self.count], np.asarray(tally.max(axis=1)), self.shaped(samples, state, int(count))
+        ended = ended[:, : self.count] if self._more else ended
+        return end, ended, np.asarray(_most(tally)), self.shaped(_stacked(rows), state, int(count))
 
-    def _own(self, x: Any) -> Any:
-        return x[: self.count] if self._more else x
+    def all_here(self, ended: Any) -> bool:
+        return bool(_all_here(ended))
+
+
+# Each in one program: to ask for one operation after the other takes longer than what they do.
+
+
+@jax.jit
+def _all_here(ended: Any) -> Any:
+    return ended[0].all()
+
+
+@jax.jit
+def _most(tally: Any) -> Any:
+    return tally.max(axis=1)
+
+
+@jax.jit
+def _stacked(rows: list[list[Any]]) -> list[Any]:
+    return [jnp.stack(kept) for kept in rows]

@@ -49,14 +49,19 @@ class SamplesOnGpu(Samples):
         self._filled = end
 
     def between(self, first: int, end: int) -> Any:
-        for k, rows in enumerate(self._rows):  # one after the other: there is room for one of them twice
-            if len(rows) > 1:
-                self._rows[k] = [_joined(rows)]
+        if self._rows and len(self._rows[0]) > 1:
+            self._rows = [[x] for x in _joined(self._rows)]
         joined = [rows[0] for rows in self._rows]
         whole = (first, end) == (0, self._filled)
         return jax.tree.unflatten(self._tree, joined if whole else [x[first:end] for x in joined])
 
 
-def _joined(rows: list[Any]) -> Any:
-    library: Any = jnp if any(map(on_gpu, rows)) else np
-    return library.concatenate(rows)
+def _joined(rows: list[list[Any]]) -> list[Any]:
+    """In one program, where they are JAX's."""
+    ours = any(map(on_gpu, rows[0]))
+    return _concatenated(rows) if ours else [np.concatenate(some) for some in rows]
+
+
+@jax.jit
+def _concatenated(rows: list[list[Any]]) -> list[Any]:
+    return [jnp.concatenate(some) for some in rows]
