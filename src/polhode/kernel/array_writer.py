@@ -24,8 +24,9 @@ from polhode.kernel.weights import VIEWS, Weights
 from polhode.kernel.writer import _PUT_TOGETHER, UnwritableError
 
 _FEW = 4  # numbers that are put together by every lane alike
+_MANY = 32  # terms that are written out, for numbers of which every lane has one
 _LATER, _TILE = 8, 4  # stores that wait for others, and numbers of a lane that are worked out together
-_WIDE = 0.6  # of the lanes have work, where rows are gone through one after the other
+_WIDE = 0.5  # of the lanes have work, where rows are gone through one after the other
 
 
 class ArrayWriter:
@@ -306,7 +307,7 @@ class ArrayWriter:
         assert made is not None
         if not count or not out.size:
             return Value(out.shape, out.dtype, lambda place: _begins(name, out.dtype))
-        if count <= _FEW:
+        if count <= (_FEW if out.size == 1 else _MANY if out.size <= self.lanes else 2 * _FEW):
             def few(place: Place) -> str:
                 text = f"({term(place, Index(0))})"
                 for j in range(1, count):
