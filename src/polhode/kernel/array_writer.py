@@ -97,12 +97,14 @@ class ArrayWriter:
 
     # Memory
 
-    def buffer(self, shape: Sequence[int], dtype: Any, read: float = math.inf) -> Buffer:
-        _, room = strides_apart(shape)
+    def buffer(
+        self, shape: Sequence[int], dtype: Any, read: float = math.inf, *, columns: bool = False
+    ) -> Buffer:
+        _, room = strides_apart(shape[::-1] if columns else shape)
         spaces = (self.near, self.far) if read >= self._least * math.prod(shape) else (self.far,)
         for space in spaces:
             if (first := space.take(room)) is not None:
-                return Buffer(shape, dtype, space, first, self._seen)
+                return Buffer(shape, dtype, space, first, self._seen, columns=columns)
         raise AssertionError
 
     def table(self, value: np.ndarray) -> str:
@@ -245,6 +247,10 @@ class ArrayWriter:
             return [self._reduced(_PUT_TOGETHER[op.name], args[0], op.params["axes"], out, read)]
         if op.name == "dot_general":
             return [self._product(args[0], args[1], op.params["dimension_numbers"], out, read)]
+        if op.name == "columns":
+            to = self.buffer(out.shape, out.dtype, read, columns=True)
+            self.store(args[0], to)
+            return [to]
         if op.name == "iota":
             axis = op.params["dimension"]
             return [Value(out.shape, out.dtype, lambda place: f"({kind_of(out.dtype)}) ({place[axis]})")]

@@ -136,6 +136,8 @@ class Program:
 
     def _op(self, name: str, params: Any, args: list[Any], avals: Sequence[Any]) -> list[Any]:
         """In the outermost loop in which it is always the same; the one that is there, if there is."""
+        if name == "dot_general" and len(self._stack) > 1:
+            args = self._by_columns(params["dimension_numbers"], args)
         inner = max((x.depth for x in args if isinstance(x, Var)), default=0)
         place = len(self._stack) - 1
         while place > inner and self._stack[place][1]:
@@ -150,6 +152,15 @@ class Program:
         block.ops.append(Op(name, params, args, outs))
         known[key] = list(outs)
         return list(outs)
+
+    def _by_columns(self, numbers: Any, args: list[Any]) -> list[Any]:
+        """A matrix that a loop multiplies with vectors, stored so that lanes, each with a row, read side by side."""
+        (a, b), ((sum_a, _), batch) = args, numbers
+        here = len(self._stack) - 1
+        rows = isinstance(a, Var) and len(a.shape) == 2 and len(b.shape) == 1 and tuple(sum_a) == (1,)
+        if not rows or batch != ((), ()) or not self._stack[here][1] or a.depth >= here:
+            return args
+        return [self._op("columns", {}, [a], [jax.core.ShapedArray(a.shape, a.dtype)])[0], b]
 
     def _while(self, eqn: Any, args: list[Any]) -> list[Any]:
         p = eqn.params
