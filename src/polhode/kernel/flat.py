@@ -98,7 +98,7 @@ class Program:
             return getattr(self, f"_{name}")(eqn, args)
         if not eqn.outvars:
             raise UnwritableError(f"{name}, which has no result")
-        outs = [x.aval for x in eqn.outvars]
+        outs: list[Any] = [x.aval for x in eqn.outvars]
         constant = all(isinstance(x, np.ndarray) for x in args)
         if constant and sum(math.prod(x.shape) for x in outs) <= _FOLDED:
             with jax.ensure_compile_time_eval():
@@ -111,7 +111,7 @@ class Program:
 
     def _moves(self, name: str, params: Any, args: list[Any], outs: list[Any]) -> list[Any] | None:
         """What is said by fewer words: reshape, slice, concatenate."""
-        x = args[0] if args else None
+        x: Any = args[0] if args else None
         if name in ("squeeze", "expand_dims", "reshape"):
             return [x] if x.shape == outs[0].shape else self._op("reshape", {}, [x], outs)
         if name == "stack":
@@ -184,7 +184,6 @@ class Program:
             n, carry = p["num_consts"], p["num_carry"]
         else:  # of a newer JAX
             n, carry = (len(group) for group in list(p["ft_in"].unpack())[:2])
-        m = n + carry
         if len(eqn.outvars) != carry or p["reverse"]:
             raise UnwritableError("a scan that returns what it made on its way")
         given = self._given([x.aval for x in getattr(p["jaxpr"], "jaxpr", p["jaxpr"]).invars[n:]])
