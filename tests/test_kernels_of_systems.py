@@ -22,7 +22,7 @@ from polhode.solve import until_converged
 STEPS = 20
 ROUND_OFF = 1e-12  # of the largest number of a kind; measured: 2e-15, of multipliers 7e-14
 SOON = ("pendulum",)
-LATER = ("bicycle", "rolling-disk", "tippedisk", "four-bar")
+LATER = ("bicycle", "rolling-disk", "rolling-sphere", "rattleback", "four-bar")
 NAMES = [*SOON, *(pytest.param(name, marks=pytest.mark.long) for name in LATER)]
 
 needs_compiler = pytest.mark.skipif(kernels.COMPILER is None, reason="there is no g++")

@@ -57,6 +57,10 @@ class Value:
         """Of integers below `count`, as an index."""
         return Index.named(f"((int) ({self.at(place)}))", count)
 
+    def of_last(self, j: int) -> Value:
+        """What is at j of the last axis."""
+        return Value(self.shape[:-1], self.dtype, lambda place: self.at([*place, Index(j)]))
+
 
 class Constant(Value):
     """`table` gives a name to an array of numbers."""
@@ -80,6 +84,9 @@ class Constant(Value):
         if self.value.size and (self.value.min() < 0 or self.value.max() >= count):
             raise UnwritableError("an index beyond its array")
         return super().index_at(place, count) if self._slopes is None else self._sum(place)
+
+    def of_last(self, j: int) -> Value:
+        return Constant(self.value[..., j], self._table)
 
     def _sum(self, place: Place) -> Index:
         assert self._slopes is not None

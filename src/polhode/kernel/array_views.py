@@ -113,13 +113,14 @@ def _gathered(x: Value, where: Value, p: Any, shape: Sequence[int]) -> Value:
     axes = [k for k in range(len(shape)) if k not in numbers.offset_dims]
     kept = [k for k in range(len(x.shape)) if k not in numbers.collapsed_slice_dims]
 
+    starts = [where.of_last(j) for j in range(len(numbers.start_index_map))]
+
     def at(place: Place) -> str:
         found = [Index()] * len(x.shape)
         for axis, k in zip(kept, numbers.offset_dims, strict=True):
             found[axis] = place[k]
-        for j, axis in enumerate(numbers.start_index_map):
-            start = where.index_at([*(place[k] for k in axes), Index(j)], x.shape[axis] - sizes[axis] + 1)
-            found[axis] = found[axis] + start
+        for start, axis in zip(starts, numbers.start_index_map, strict=True):
+            found[axis] = found[axis] + start.index_at([place[k] for k in axes], x.shape[axis] - sizes[axis] + 1)
         return x.at(found)
 
     return Value(shape, x.dtype, at)
