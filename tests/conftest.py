@@ -1,8 +1,8 @@
 """Every test runs with compiled programs kept on disk, and repeats the same random examples.
 
 Nearly all the time goes into compiling. Steps of systems are taken by the program that a run begins with, which is
-compiled soon rather than well, in a third of the time, unless a test is marked `optimised`; so is what a test calls
-outside of polhode's own programs. Tests of one file use the same programs, and go to one worker.
+compiled soon rather than well, in a third of the time, unless a test is marked `optimised`; so are steps of batches,
+and what a test calls outside of polhode's own programs. Tests of one file use the same programs, and go to one worker.
 """
 
 import gc
@@ -20,8 +20,8 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from polhode import _signals
-from polhode._programs import forget
-from polhode.simulation import rungs
+from polhode._programs import forget, stored
+from polhode.simulation import rungs, tiles
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=0"
@@ -29,8 +29,10 @@ if jax.__version_info__ < (0, 11):  # XLA ends a process at a flag that it does 
     os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
 settings.register_profile("polhode", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("polhode")
-AS_USERS_HAVE_IT = {"_BRIEFLY": rungs._BRIEFLY, "_SMALL": rungs._SMALL}
+AS_USERS_HAVE_IT = {(rungs, "_BRIEFLY"): rungs._BRIEFLY, (rungs, "_SMALL"): rungs._SMALL}
+AS_USERS_HAVE_IT[tiles, "run_tiles"] = tiles.run_tiles
 rungs._BRIEFLY, rungs._SMALL = 20_000, 1000
+tiles.run_tiles = stored(tiles.run_tiles_of, static=3, briefly=True)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests are started in the background of a shell
 gc.freeze()  # what is imported stays
 gc.set_threshold(100_000, 20, 100)  # tracing makes many small things, few of them rubbish
@@ -59,8 +61,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByPrograms:
 def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests with this mark: which program takes which steps is as users have it."""
     if "optimised" in request.keywords:
-        for name, value in AS_USERS_HAVE_IT.items():
-            monkeypatch.setattr(rungs, name, value)
+        for (module, name), value in AS_USERS_HAVE_IT.items():
+            monkeypatch.setattr(module, name, value)
 
 
 @pytest.fixture(autouse=True)

@@ -59,6 +59,7 @@ def test_bodies_of_different_inertia_and_load(inertia: np.ndarray) -> None:
 _SOME, _OTHERS = ("imidm", "dmv10", "strang-dmv"), ("mk-rk4", "trap", "em", "exact", "akw", "halving-imidm")
 
 
+@pytest.mark.optimised  # which rounds products and sums together, or apart
 @pytest.mark.parametrize("name", [*_SOME, *(pytest.param(name, marks=pytest.mark.long) for name in _OTHERS)])
 def test_a_member_does_not_see_the_others_nor_where_the_run_was_cut(name: str) -> None:
     free = name in ("dmv10", "exact")
@@ -214,6 +215,7 @@ def test_an_energy_without_a_value_loses_its_member() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the energy changed")  # steps that are halved often hardly follow the motion
+@pytest.mark.optimised
 def test_halving_is_of_each_member() -> None:
     setup = problem_of("coulomb-wall").problem()
     momenta = np.array([[0.01, 0, 0], [2, 2, 2]])

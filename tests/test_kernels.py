@@ -64,7 +64,7 @@ def test_a_kernel_computes_what_xla_does(name: str, tmp_path: Path) -> None:
             assert np.abs(x - y).max() <= ROUND_OFF * max(np.abs(y).max(), 1.0)
     assert block.ok.all()
     assert block.done == xla.done == 3 + STEPS
-    assert np.abs(block.tally[0] - xla.tally[0]) <= 1  # round-off may decide the last iteration
+    assert np.abs(block.tally[0] - xla.tally[0]) <= STEPS  # round-off may decide the last iteration of a step
     once = program(*run, np.int64(1), np.int64(STEPS))
     for x, y in zip(jax.tree.leaves(block.state), jax.tree.leaves(once.state), strict=True):
         np.testing.assert_array_equal(x, y)
@@ -101,7 +101,7 @@ def test_what_cannot_be_written_is_said_and_runs_all_the_same(monkeypatch: pytes
     def unwritable(*args: Any) -> str:
         raise UnwritableError("the operation 'sort'")
 
-    monkeypatch.setattr(on_gpu, "kernel_source", unwritable)
+    monkeypatch.setattr(on_gpu, "kernel_of_steps", unwritable)
     with pytest.warns(UserWarning, match="XLA's own loop.*dmv holds the operation 'sort'"):
         program = on_gpu.program_of_batch(method, system, state)
     assert isinstance(on_gpu.program_of_batch(method, system, state), Tiles)  # said once
@@ -134,15 +134,17 @@ def test_small_arrays_inside_a_kernel(tmp_path: Path) -> None:
     kernel = kernels.OnCpu(source_of_steps(step, jax.ShapeDtypeStruct((3, 3), float), (False,), like), tmp_path)
     start = _rng.normal(size=(4, 3))
     numbers = (np.int64(0), np.int64(0), np.float64(0.0), np.float64(0.1), np.int64(1))
-    arrays = [start, np.zeros((ENDED, 4)), np.zeros((TALLY, 4))]
-    found = kernel(4, numbers, [A, *arrays], arrays)[0]
+    arrays = [jax.numpy.asarray(x) for x in (start, np.zeros((ENDED, 4)), np.zeros((TALLY, 4)))]
+    found = kernel(numbers, [jax.numpy.asarray(A), *arrays], arrays)[0]
     expected = np.stack([step(A, x, 0.0, 0.1)[0] for x in start])
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_nvrtc_compiles_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which needs no GPU; for that of an H200. What was compiled is kept."""
-    core = pytest.importorskip("cuda.core", reason="pip install 'polhode[kernels]'")
+    pytest.importorskip("cuda.bindings", reason="pip install 'polhode[kernels]'")
+    import cuda.core as core
+
     from polhode.kernel import cuda
 
     monkeypatch.setattr(cuda, "traced_folder", lambda: tmp_path)
@@ -159,7 +161,7 @@ def test_nvrtc_compiles_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.long
 @pytest.mark.parametrize("name", all_methods("rotation"))
 def test_nvrtc_compiles_every_method(name: str) -> None:
-    pytest.importorskip("cuda.core", reason="pip install 'polhode[kernels]'")
+    pytest.importorskip("cuda.bindings", reason="pip install 'polhode[kernels]'")
     from polhode.kernel.cuda import machine_code
 
     method, system, state, own = begun(name)

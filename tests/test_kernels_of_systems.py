@@ -48,22 +48,32 @@ def taken(kernel: Any, system: Any, states: list[Any], h: float, steps: int) -> 
     """Numbers of the states of members, `Ended` and tally after so many steps."""
     members = len(states)
     leaves = [np.stack(x) for x in zip(*(jax.tree.leaves(state) for state in states), strict=True)]
-    arrays = [*leaves, np.zeros((ENDED, members)), np.zeros((TALLY, members))]
+    arrays = [jax.numpy.asarray(x) for x in (*leaves, np.zeros((ENDED, members)), np.zeros((TALLY, members)))]
     numbers = (np.int64(0), np.int64(0), np.float64(0.0), np.float64(h), np.int64(steps))
-    shared = [np.asarray(x) for x in jax.tree.leaves(system)]
-    return kernel(members, numbers, [*shared, *arrays], arrays)
+    shared = [jax.numpy.asarray(x) for x in jax.tree.leaves(system)]
+    return [np.asarray(x) for x in kernel(numbers, [*shared, *arrays], arrays)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where kernels are compiled once."""
+    return tmp_path_factory.mktemp("kernels")
+
+
+def on_cpu(method: Any, system: Any, state: Any, folder: Path) -> kernels.LaneOnCpu:
+    """With too little fast memory for all arrays."""
+    own = (False,) * len(jax.tree.leaves(system))
+    return kernels.LaneOnCpu(written(method, system, state, own, lanes=1, groups=1, near=1500), folder)
 
 
 @needs_compiler
 @pytest.mark.parametrize("name", NAMES)
-def test_a_kernel_takes_the_steps_of_xla(name: str, tmp_path: Path) -> None:
-    """Two members, one a few steps ahead of the other, for lanes whose fast memory is too small for all arrays."""
+def test_a_kernel_takes_the_steps_of_xla(name: str, folder: Path) -> None:
+    """Two members, one a few steps ahead of the other."""
     method, system, state, h = begun(name)
-    own = (False,) * len(jax.tree.leaves(system))
-    source = written(method, system, state, own, lanes=1, groups=1, near=1500)
     ahead = run_block(method, system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(3)).state
     states = [state, jax.tree.map(np.asarray, ahead)]
-    *leaves, ended, tally = taken(kernels.LaneOnCpu(source, tmp_path), system, states, h, STEPS)
+    *leaves, ended, tally = taken(on_cpu(method, system, state, folder), system, states, h, STEPS)
     for k, begin in enumerate(states):
         block = run_block(method, system, begin, np.int64(0), 0.0, h, np.int64(1), np.int64(STEPS))
         assert block.ok
@@ -74,11 +84,10 @@ def test_a_kernel_takes_the_steps_of_xla(name: str, tmp_path: Path) -> None:
 
 
 @needs_compiler
-def test_a_member_whose_step_fails_stays_where_it_was(tmp_path: Path) -> None:
+def test_a_member_whose_step_fails_stays_where_it_was(folder: Path) -> None:
     """And is told apart: what it has is its last good state, from which another way may go on."""
     method, system, state, h = begun("pendulum")
-    own = (False,) * len(jax.tree.leaves(system))
-    kernel = kernels.LaneOnCpu(written(method, system, state, own, lanes=1, groups=1), tmp_path)
+    kernel = on_cpu(method, system, state, folder)
     wild = jax.tree.map(np.array, state)
     wild.omegas[:] = 400.0 * np.array([0.3, 0.8, 0.5])
     *leaves, ended, _ = taken(kernel, system, [wild, state], h, STEPS)

@@ -11,8 +11,8 @@ import pytest
 import polhode as ph
 from polhode.model import InputError
 from polhode.problems import problem_of
+from polhode.results.room import later
 from polhode.rotation.formulas import PotentialFormula
-from polhode.running import later
 from polhode.simulation import Plan, samples
 from polhode.simulation.loop import capacity_for, numbers_in
 from polhode.simulation.samples import bytes_needed

@@ -31,22 +31,35 @@ def test_there_are_three_without_outputs() -> None:
         assert all(cell.outputs == [] and cell.execution_count is None for cell in made.cells if "outputs" in cell)
 
 
-# One in CI: each is a process of its own that compiles its own programs.
-QUICK = [pytest.param(p, marks=() if p.stem == "top" else pytest.mark.long, id=p.stem) for p in NOTEBOOKS]
+@pytest.fixture(scope="module")
+def shown() -> dict[str, list[Any]]:
+    """What the cells of each notebook put out. One kernel runs all of them, since it takes seconds to begin; between
+    two it forgets its names."""
+    together, counts = nbformat.v4.new_notebook(), []
+    for path in NOTEBOOKS:
+        cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        together.cells += [*cells, nbformat.v4.new_code_cell("%reset -f")]
+        counts.append(len(cells))
+    outputs = iter(executed(together))
+    found = {}
+    for path, count in zip(NOTEBOOKS, counts, strict=True):
+        found[path.stem] = [output for _ in range(count) for output in next(outputs)]
+        assert next(outputs) == []
+    return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", QUICK)
-def test_notebook(path: Path) -> None:
+@pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+def test_notebook(shown: dict[str, list[Any]], name: str) -> None:
     """Its own assertions hold; a run, a picture and an animation are shown; nothing is said on stderr."""
-    outputs = [output for cell in executed(nbformat.read(path, as_version=4)) for output in cell]
+    outputs = shown[name]
     assert [o.text for o in outputs if o.get("name") == "stderr"] == []
-    shown = [o.data for o in outputs if "data" in o]
-    html = "".join(data.get("text/html", "") for data in shown)
+    data = [o.data for o in outputs if "data" in o]
+    html = "".join(each.get("text/html", "") for each in data)
     assert '<img alt="the bodies, half way" src="data:image/png;base64,' in html
     assert "kept to" in html
     assert '<iframe srcdoc="&lt;!doctype html&gt;' in html
-    assert any("image/png" in data for data in shown)
+    assert any("image/png" in each for each in data)
 
 
 PROGRESS = """

@@ -20,6 +20,7 @@ from polhode.papers import PAPERS, Check, Item, Paper, PaperFigure, Part, Result
 from polhode.papers.base import agreeing_digits
 from polhode.papers.items import items_in
 from polhode.papers.krysl_convergence import converge, convergence_checks, draw_convergence, slow_top_checks
+from polhode.papers.live import svg_of
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
 from polhode.papers.side_by_side import recomputed
@@ -42,7 +43,7 @@ def check_report(folder: Path, results: dict[Paper, Result]) -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.html")}
     assert set(pages) == {"index.html", *(f"{paper.id}.html" for paper in results)}
     for page in pages.values():
-        for target in re.findall(r'(?:href|src)="([^"]+)"', page):
+        for target in re.findall(r'(?:href|src|data)="([^"]+)"', page):
             if target.startswith("https://"):
                 assert target in {paper.link for paper in results}
                 continue
@@ -336,6 +337,21 @@ def test_one_item_alone(monkeypatch: pytest.MonkeyPatch, polhode: Any, tmp_path:
     code, _, err = polhode("papers", "--item", "fig1")
     assert code == 2
     assert "--item is of one paper; name it, as in polhode papers p --item fig1" in err
+
+
+def test_figures_say_what_a_line_is() -> None:
+    """At the pointer, by its label or that of a line that looks like it elsewhere; what has none says nothing."""
+    with house_style() as Figure:
+        figure = Figure()
+        one, two = figure.subplots(1, 2)
+        one.plot([0, 1], [0, 1], color="red", label="a < b")
+        two.plot([0, 1], [1, 0], color="red")
+        two.plot([0, 1], [2, 0], color="grey")
+    svg = svg_of(figure)
+    assert re.findall(r'class="curve"><title>(.*?)</title>', svg) == ["a &lt; b", "a &lt; b"]
+    assert ".curve:hover" in svg
+    assert re.search(r"<svg[^>]* viewBox", svg)
+    assert not re.search(r"<svg[^>]* height=", svg)
 
 
 def test_long_lines_are_thinned_and_said(tmp_path: Path) -> None:

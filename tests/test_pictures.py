@@ -1,11 +1,13 @@
 """Pictures as a person sees them: nothing empty, clipped or on top of another, units on every axis, drift drawn only of
 what the motion conserves, and names drawn letter by letter."""
 
+import math
 from pathlib import Path
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import matplotlib.image
 import numpy as np
 import pytest
 from pictures import check_figure, texts
@@ -349,3 +351,22 @@ def test_a_folder_is_not_run(polhode: Any) -> None:
     code, _, err = polhode("run", ".")
     assert code == 2
     assert "is a folder" in err
+
+
+def test_a_still_shows_the_bodies_at_a_time(tmp_path: Path) -> None:
+    """In colours of the bodies, other ones at another time; for print as wide as a column, and small."""
+    run = ph.simulate(ph.problem("rolling-disk"), step=0.01, until=0.5)
+    figure = run.still(0.2, path=tmp_path / "disk.png")
+    assert figure.get_label().endswith("at t = 0.2 s")
+    pixels = matplotlib.image.imread(tmp_path / "disk.png")
+    assert np.ptp(pixels[..., :3], axis=2).max() > 0.4
+    run.still(path=tmp_path / "later.png")
+    assert not np.array_equal(matplotlib.image.imread(tmp_path / "later.png"), pixels)
+    with ph.results.for_print("column"):
+        assert run.still(path=tmp_path / "disk.svg").get_figwidth() == pytest.approx(3.46)
+    assert (tmp_path / "disk.svg").stat().st_size < 1_000_000
+    for at in (-0.1, 0.51, "now", True, math.nan):
+        with pytest.raises(ph.InputError, match=r"a still is of a time \(s\) from 0 to 0\.5"):
+            run.still(at)
+    family = ph.simulate(ph.problem("heavy-top", spin=[30.0, 40.0]), step=0.01, steps=2)
+    assert not hasattr(family, "still")

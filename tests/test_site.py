@@ -55,6 +55,8 @@ class Links(HTMLParser):
         self.places |= {str(given[key]) for key in ("id", "name") if given.get(key)}
         if tag in ("img", "script", "iframe", "source", "video") and given.get("src"):
             self.loads.append(str(given["src"]))
+        if tag == "object" and given.get("data"):
+            self.loads.append(str(given["data"]))
         if tag == "img" and given.get("alt") is None:  # "" is beside the words that say it
             self.unlabelled.append(str(given.get("src")))
         if tag == "link" and given.get("rel") != "canonical" and given.get("href"):

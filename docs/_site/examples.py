@@ -42,6 +42,7 @@ class Output:
     text: str = ""
     files: list[str] = field(default_factory=list)
     label: str = ""
+    bodies: bool = False  # whether it is a picture of bodies, which has a background of its own
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -88,7 +89,7 @@ def python(code: str, names: dict[str, Any], stem: str, name: str) -> Output:
             Path(stem + ".svg").unlink()
             value.savefig(stem + ".png", dpi=200)
             endings[0] = ".png"
-        return Output(text, [stem + ending for ending in endings], label(value))
+        return Output(text, [stem + ending for ending in endings], label(value), bool(value.get_label()))
     if isinstance(value, Path) and value.suffix in (".html", ".svg", ".png", ".gif", ".mp4"):
         return Output(text, [value.name], value.stem)
     return Output(text + ("" if value is None else f"{value!r}\n"))
@@ -96,6 +97,8 @@ def python(code: str, names: dict[str, Any], stem: str, name: str) -> Output:
 
 def label(figure: Any) -> str:
     """What a figure shows, in words: its title, and of every panel its title and axes."""
+    if figure.get_label():  # of what has no axes
+        return str(figure.get_label())
     words = [figure.get_suptitle()] if figure.get_suptitle() else []
     for ax in figure.axes:
         title = ax.get_title(loc="left") or ax.get_title()
@@ -203,7 +206,7 @@ def setup(app: Any) -> dict[str, bool]:
             here = "../" * name.count("/") + "_examples/" + name.replace("/", "-") + "/"
             for block, output in zip(found, outputs or (), strict=True):
                 if shown := list(nodes_of(output, here)):
-                    box = nodes.container("", *shown, classes=["example-output"])
+                    box = nodes.container("", *shown, classes=["example-output", str(block.get("language"))])
                     block.parent.insert(block.parent.index(block) + 1, box)
 
     state: list[str] = []
@@ -216,10 +219,10 @@ def setup(app: Any) -> dict[str, bool]:
         return state[0]
 
     def nodes_of(output: Output, here: str) -> Iterator[nodes.Node]:
-        if output.text.strip():
+        if output.text.strip() and not any("/" in file for file in output.files):  # a report says it all
             yield nodes.literal_block(output.text.rstrip(), output.text.rstrip(), language="none")
         if output.files:
-            yield nodes.raw("", html_of(output, here), format="html")
+            yield nodes.raw("", html_of(output, here, here.rstrip("/").rpartition("/")[2]), format="html")
 
     def kept(app: Any, error: Exception | None) -> None:
         if error is None and KEPT.exists() and app.config.examples != "none":
@@ -232,13 +235,24 @@ def setup(app: Any) -> dict[str, bool]:
     return {"parallel_read_safe": False}
 
 
-def html_of(output: Output, here: str) -> str:
-    """A picture with links to its files, or an animation in a frame."""
+def report(index: Path, here: str) -> str:
+    """Of a report of one paper its page, as a part of this one; of several, a link."""
+    pages = sorted(set(index.parent.glob("*.html")) - {index})
+    folder = f"{here}{index.parent.name}/"
+    if len(pages) != 1:
+        return f'<p class="report"><a href="{folder}index.html">The report that this wrote, with its figures</a></p>'
+    body = pages[0].read_text(encoding="utf-8").partition("</h1>")[2].partition("</body>")[0]
+    own = re.sub(r'(href|src|data)="(?![a-z]+:|#)', rf'\1="{folder}', body)
+    return f'<div class="report">{own}</div>'
+
+
+def html_of(output: Output, here: str, name: str) -> str:
+    """A picture with links to its files, an animation in a frame, or a report."""
     from html import escape
 
     first, label = here + output.files[0], escape(output.label, quote=True)
     if "/" in output.files[0]:
-        return f'<p class="report"><a href="{first}">The report that this wrote, with its figures</a></p>'
+        return report(KEPT / name / output.files[0], here)
     if first.endswith(".html"):
         return (
             f'<figure class="animation"><iframe src="{first}" title="{label}, an animation" loading="lazy"></iframe>'
@@ -246,6 +260,6 @@ def html_of(output: Output, here: str) -> str:
         )
     links = " ".join(f'<a href="{here}{file}">{Path(file).suffix[1:]}</a>' for file in output.files)
     return (
-        f'<figure class="picture"><img src="{first}" alt="{label}" loading="lazy">'
+        f'<figure class="{"bodies" if output.bodies else "picture"}"><img src="{first}" alt="{label}" loading="lazy">'
         f"<figcaption>{links}</figcaption></figure>"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -30,23 +30,17 @@ class Gallery(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
 
-def thumbnail(name: str) -> tuple[str, str] | None:
-    """The first picture of a page of the gallery and what it shows."""
+def thumbnail(name: str) -> tuple[str, str, str] | None:
+    """Of a page of the gallery its picture of bodies, or else its first: the file, what it shows, and which of both."""
     said = KEPT / f"gallery-{name}" / "outputs.json"
     if not said.exists():
         return None
-    for output in json.loads(said.read_text(encoding="utf-8"))["outputs"]:
+    outputs = json.loads(said.read_text(encoding="utf-8"))["outputs"]
+    for output in sorted(outputs, key=lambda output: not output["bodies"]):
         for file in output["files"]:
             if file.endswith((".svg", ".png")):
-                return f"gallery-{name}/{file}", output["label"]
+                return f"gallery-{name}/{file}", output["label"], "bodies" if output["bodies"] else "picture"
     return None
-
-
-def is_wide(path: Path) -> bool:
-    """Panels side by side, of which a card shows the first ones."""
-    text = path.read_text(encoding="utf-8") if path.suffix == ".svg" else ""
-    size = re.search(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"', text)
-    return size is not None and float(size[1]) > 2.2 * float(size[2])
 
 
 def _pictures(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
@@ -58,8 +52,10 @@ def _pictures(app: Any, page: str, template: str, context: dict[str, Any], tree:
     for part in body.split("<!-- picture of ")[1:]:
         name = part.split(" -->")[0]
         found = thumbnail(name) if app.config.examples != "none" else None
-        wide = ' class="wide"' if found and is_wide(KEPT / found[0]) else ""
-        picture = f'<img{wide} src="{up}_examples/{found[0]}" alt="{found[1]}" loading="lazy">' if found else ""
+        picture = ""
+        if found is not None:
+            file, label, kind = found
+            picture = f'<img class="{kind}" src="{up}_examples/{file}" alt="{escape(label)}" loading="lazy">'
         body = body.replace(f"<!-- picture of {name} -->", picture)
     context["body"] = body
 

@@ -13,8 +13,8 @@ import jax
 import numpy as np
 
 from polhode._signals import Signals, watched
-from polhode.asked import last_of, length_within, moment_of, plan_of
-from polhode.device import called_on
+from polhode.asked import last_of, length_within, moment_of, outside_of_transformations, plan_of
+from polhode.device import called_on, quickest
 from polhode.given import problem_from
 from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, whole
@@ -54,6 +54,7 @@ def simulate(
     method_path: str | None = None,
     out: str | Path | None = None,
     force: bool = False,
+    resume: bool = False,
     stop_if: str | None = None,
     sentinels: bool = True,
     device: str | None = None,
@@ -88,7 +89,9 @@ def simulate(
     device    "cpu" or "gpu": where to compute; where JAX would by itself unless said. Without one it is an error
     method_path  `module:name` where a method that is no class with options can be had again, for saved files
     out       a folder `.zarr` to write to while the run goes on: samples are not kept in memory, and whatever ends the
-              process, `ph.resume(out)` goes on with the same bits. One that is there is replaced only with `force`
+              process, `ph.resume(out)` goes on with the same bits. One that is there is replaced only with `force`, and
+              gone on with, if it is this very run, with `resume`. Members of a batch of problems are written beside it
+              until all have ended, and the same call goes on with them
     stop_if   a condition that ends the run at the first sample for which it holds, "energy.drift > 1e-6"
     sentinels whether what the method promises is looked for at every sample; a promise that is broken by more than
               round-off ends the run with a StepError
@@ -109,7 +112,7 @@ def simulate(
 
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
-    if device is not None:
+    if (device := device or quickest(what, start)) is not None:
         return cast(Run, called_on(device, simulate, locals()))
     double_precision()
     if on_sample is not None and not callable(on_sample):
@@ -120,9 +123,9 @@ def simulate(
         how: dict[str, Any] = {"method": method, "until": until, "steps": steps, "t0": t0, "every": every}
         how |= {"every_seconds": every_seconds, "times": times, "events": events, "on_sample": on_sample}
         how |= {"method_path": method_path, "tolerance": tolerance, "stop_if": stop_if, "sentinels": sentinels}
-        if out is not None:
-            raise InputError("out is of one run; a batch of problems is saved when it has ended, family.save(path)")
         several = _several(what, load, start, step, how)
+        if out is not None:
+            return cast(Run, _module("kept").family(simulate, several, how, progress, Path(out), force))
         return cast(Run, family_of(simulate, several, how, progress))  # it has what a Run has, of all of them
     saving = {"every": every, "every_seconds": every_seconds, "times": times}
     if sum(x is not None for x in saving.values()) > 1:
@@ -161,7 +164,7 @@ def simulate(
             problem, mark = problem_like(what, load, start)
             problem = problem if t0 is None else replace(problem, t0=moment_of("t0", t0))
             given, step = step, problem.step if step is None else step
-            _outside_of_transformations((problem.system, problem.start) if mark is None else (), step, until)
+            outside_of_transformations((problem.system, problem.start) if mark is None else (), step, until)
             if steps is None and until is None:
                 until = problem.until if times is None else last_of(times)
             chosen = method_of(method or problem.method or DEFAULTS[problem.kind], problem.kind)
@@ -179,7 +182,7 @@ def simulate(
             plan = plan_of(step, until, steps, problem.t0, saving)
             beside = (progress, method_path, signals, on_sample, events)
             if out is not None:
-                run = _module("writing").new(problem, chosen, plan, Path(out), force, *asked, *beside)
+                run = _module("kept").kept(problem, chosen, plan, Path(out), (force, resume), *asked, *beside)
             else:
                 run = _begin(problem, mark, chosen, plan, *beside, asked)
             if estimate is not None and run.trajectory.status is Status.OK:
@@ -240,11 +243,3 @@ def _several(what: Any, load: Any, start: Any, step: Any, how: dict[str, Any]) -
 
 def _is_list(step: Any) -> bool:
     return isinstance(step, list | tuple) or (isinstance(step, np.ndarray | jax.Array) and step.ndim > 0)
-
-
-def _outside_of_transformations(*given: Any) -> None:
-    if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given)):
-        raise InputError(
-            "simulate runs by itself, not inside of jit, vmap or grad; there, polhode.flow(system, start, method=..., "
-            "step=..., steps=...) is the same motion as a pure function"
-        )

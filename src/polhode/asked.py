@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
 from polhode.model.checks import InputError, numbers, positive, shown
@@ -63,3 +64,12 @@ def length_within(tolerance: Any, step: Any, steps: Any, until: Any, t0: float, 
     length = positive("until", _length(until, t0))
     plan_of(length, until, None, t0, saving)  # before long runs, not after them
     return length
+
+
+def outside_of_transformations(*given: Any) -> None:
+    """An InputError inside of JAX's."""
+    if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given)):
+        raise InputError(
+            "simulate runs by itself, not inside of jit, vmap or grad; there, polhode.flow(system, start, method=..., "
+            "step=..., steps=...) is the same motion as a pure function"
+        )

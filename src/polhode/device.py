@@ -7,10 +7,31 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import numpy as np
 
+from polhode._programs import platform
 from polhode.model.checks import InputError
+from polhode.model.problem import Problem
+from polhode.results.run import Run
+from polhode.rotation import RigidBody, Rotation
 
+config: Any = jax.config
 _DEVICES = ("cpu", "gpu")
+
+
+def quickest(what: Any, start: Any) -> str | None:
+    """Where a run computes if nobody said so: one motion on the CPU, also where there is a GPU, which would wait for
+    each operation of a step; a batch of bodies where JAX does."""
+    if platform() == "cpu" or config.jax_default_device is not None:
+        return None
+    if isinstance(what, Run):
+        return None if what.members else "cpu"
+    if isinstance(what, Problem):
+        what, start = what.system, what.start
+    if not isinstance(what, RigidBody | Rotation):
+        return "cpu"
+    parts = (what.moments, getattr(what, "load", None), start.attitude, getattr(start, "turning", None))
+    return None if any(np.ndim(x) for x in jax.tree.leaves((*parts, getattr(start, "momentum", None)))) else "cpu"
 
 
 @contextmanager

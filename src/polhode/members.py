@@ -26,15 +26,21 @@ _AHEAD = 4  # runs for each thread that are asked for before the next one is don
 _LOOK = 0.1  # s, between looks at signals
 
 
-def family_of(simulate: Callable[..., Any], problems: Problems, how: dict[str, Any], progress: bool | None) -> Family:
-    """Every member by `simulate(problem, **how)`, on all cores. One that fails keeps its samples, and the others go
-    on."""
+def family_of(
+    simulate: Callable[..., Any],
+    problems: Problems,
+    how: dict[str, Any],
+    progress: bool | None,
+    where: Callable[[int], dict[str, Any]] = lambda number: {},
+) -> Family:
+    """Every member by `simulate(problem, **how)`, on all cores; `where` it is written, by its number. One that fails
+    keeps its samples, and the others go on."""
     _check_times(problems, how)
     runs: list[Any] = []
     reasons: dict[tuple[int, ...], str] = {}
     places = list(np.ndindex(*problems.members.shape))
-    given = zip(places, _own(problems, how), strict=True)
-    calls = [partial(simulate, problems.members[at], progress=False, **own) for at, own in given]
+    given = zip(problems.members.flat, _own(problems, how), strict=True)
+    calls = [partial(simulate, problem, progress=False, **own, **where(k)) for k, (problem, own) in enumerate(given)]
     with Progress(problems.members.size, f"{problems.members.size} runs", progress, "runs") as bar:
         try:
             for at, finish in zip(places, _under_way(calls, problems, how), strict=True):

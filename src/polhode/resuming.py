@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from polhode._notices import warn
 from polhode._signals import watched
 from polhode.asked import plan_of
 from polhode.given import problem_from
 from polhode.inputs.job import job_of
 from polhode.model.checks import InputError, whole
 from polhode.model.registry import method_of
-from polhode.results.dataset import FORMATS, GROWN
-from polhode.results.finishing import END
 from polhode.results.grown import Planned, grown
-from polhode.results.opened import clean_marks, opened
-from polhode.results.rerun import differences
-from polhode.results.store import attributes as attributes_of
+from polhode.results.opened import check_grown, opened
 from polhode.results.stored import StoredRun
-from polhode.results.tree import TornError, Tree
 from polhode.simulation import Plan, Status
 from polhode.turning import ended_well
 from polhode.writing import gone_on, writing_of
@@ -56,10 +49,9 @@ def resume(
     trust  import the module that the folder names as that of its method
     """
     path = Path(path)
-    _known(path)
+    check_grown(path)
     with opened(path) as tree, watched() as signals:
         known = tree.attributes  # as they are now
-        _tidied(tree)
         saved, begun_with = grown(known, path)
         problem, chosen, method_path = _what(path, known, what, load, start, method, trust)
         if events is None:
@@ -78,29 +70,6 @@ def resume(
         about = (plan, stop_if, looked, progress, method_path, signals, on_sample, events)
         run = gone_on(writing_of(problem, chosen, *about), tree, path)
     return ended_well(run, signals)
-
-
-def _tidied(tree: Tree) -> None:
-    """What a process left that was killed when the run had ended, before it had taken its own things away."""
-    if tree.attributes.get("finished") == 1:
-        with suppress(TornError):
-            tree.look(tree.samples)
-            tree.clean()
-            clean_marks(tree, END)
-
-
-def _known(path: Path) -> dict[str, Any]:
-    """Attributes of a run that can go on."""
-    known = attributes_of(path)
-    if known.get("format") != GROWN:
-        said = "was saved whole, not written as it went" if known.get("format") in FORMATS else "is of another version"
-        raise InputError(
-            f"{str(path)!r} {said} (its format is {known.get('format')!r}; this polhode goes on with {GROWN!r}). "
-            f"polhode run {path} --until TIME makes a longer run of it"
-        )
-    if changed := differences(known.get("environment")):
-        warn(f"{path}: from here on the last bits of its numbers may differ: {'; '.join(changed)}")
-    return known
 
 
 def _what(path: Path, known: dict[str, Any], what: Any, load: Any, start: Any, method: Any, trust: bool) -> Any:

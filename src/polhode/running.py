@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,22 +13,26 @@ import numpy as np
 from polhode._notices import warn
 from polhode._programs import unchanged
 from polhode._signals import Signals
+from polhode.algebra.library import on_gpu
 from polhode.model.checks import InputError, numbers
 from polhode.model.functions import as_arrays
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
+from polhode.model.pytree import changed
 from polhode.prepared import leg_mark, legs
 from polhode.results.checks import Overseer
 from polhode.results.ended import words
 from polhode.results.parts import after_change
 from polhode.results.rerun import recipe_of, without_events
+from polhode.results.room import later
 from polhode.results.run import Run
 from polhode.results.sending import Lost
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
 from polhode.simulation.rungs import Rungs, briefly
+from polhode.simulation.samples import held
 from polhode.simulation.sink import Sink
 from polhode.watching import Change, watch_of
 
@@ -70,7 +73,7 @@ def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Prog
     """`mark`: what tells the problem from others, if that can be told."""
     leg = legs.get(leg_mark(mark, problem.t0, method), lambda: _first_leg(problem, method, plan, bar))
     ladder = None if leg.ladder is None else leg.ladder.again()
-    return replace(leg, run=replace(leg.run, step=plan.step, every=plan.apart), ladder=ladder)
+    return changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart), ladder=ladder)
 
 
 def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
@@ -83,12 +86,12 @@ def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> L
     begun = Leg(run, Checkpoint(state), now).begun(state)
     if begun is not state:
         leg = Leg(run, Checkpoint(begun), now)
-        run = replace(run, trajectory=_nothing(leg.seen(begun)), begun=begun)
+        run = changed(run, trajectory=_nothing(leg.seen(begun)), begun=begun)
     if system.kind == "system":  # of one body `look` has seen them
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
     leg = Leg(run, Checkpoint(begun), now)
-    return replace(leg, ladder=Rungs(method, leg.stepped, begun, briefly(leg.stepped)))
+    return changed(leg, ladder=Rungs(method, leg.stepped, begun, briefly(leg.stepped)))
 
 
 def next_leg(run: Run, method: Any, step: Any) -> Leg:
@@ -112,7 +115,7 @@ def _changed(run: Run, change: Change) -> Leg:
     end = run.trajectory.end
     leg = Leg(run, Checkpoint(change.state, end.done, end.offset), change.now)  # type: ignore[union-attr]
     run.method.check(change.now)
-    return replace(leg, begin=replace(leg.begin, state=leg.begun(change.state)))
+    return changed(leg, begin=changed(leg.begin, state=leg.begun(change.state)))
 
 
 def moved(
@@ -130,13 +133,13 @@ def moved(
     acting = watch is not None and any(event.action is not None for event in watch.events)
     overseer = Overseer(leg.run, *asked, on_sample, acting) if any(asked) else None
     on_sample = overseer or on_sample
-    leg = replace(leg, run=replace(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
+    leg = changed(leg, run=changed(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
     run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     while (change := run.trajectory.change) is not None:
         leg = _changed(run, change)
         watch = watch_of(events, leg, watch)
         run = _moved(leg, plan, bar, signals, on_sample, watch, size)
-    run = replace(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
+    run = changed(run, recipe_of=recipe, every=plan.apart, every_seconds=plan.seconds, estimate=None).judge()
     run = run if overseer is None else overseer.judged(run)
     if run.halvings and not isinstance(run.method, Halving):
         warn(
@@ -159,12 +162,12 @@ def _moved(
     run, begun = leg.run, leg.begin.done > 0 or leg.begin.offset > 0
     trajectory = integrated(leg, plan, bar, signals, on_sample, watch, size, run.trajectory.last if begun else None)
     if leg.axes is not None:
-        _turn_in_place(leg.axes, trajectory.states)
+        trajectory = changed(trajectory, states=_turned(leg.axes, trajectory.states))
     if leg.now is not run.now:
         return after_change(run, trajectory, leg.now)
     if begun:
         trajectory = run.trajectory.then(trajectory)
-    return replace(run, trajectory=trajectory)
+    return changed(run, trajectory=trajectory)
 
 
 def integrated(
@@ -181,18 +184,18 @@ def integrated(
     """From where the leg begins, in the axes in which steps are taken."""
     run, axes = leg.run, leg.axes
 
-    def show(new: tuple[np.ndarray, np.ndarray, Any]) -> Any:
+    def show(new: tuple[np.ndarray, np.ndarray, Callable[[], Any]]) -> Any:
         if isinstance(on_sample, Overseer) and not on_sample.due():
             return None
-        counts, offsets, states = new
-        states = jax.tree.map(np.array, states)
+        counts, offsets, between = new
+        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), between())
         if axes is not None:
-            _turn_in_place(axes, states)
-        block = replace(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
+            states = _turned(axes, states)
+        block = changed(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
         if leg.now is not run.now:
-            block = replace(block, states=run.now.matched(states, leg.now))
+            block = changed(block, states=run.now.matched(states, leg.now))
         changes = ((0, leg.now),) if leg.now is not run.now else ()
-        return on_sample(replace(run, trajectory=block, changes=changes)) if on_sample else None
+        return on_sample(changed(run, trajectory=block, changes=changes)) if on_sample else None
 
     return integrate(
         run.method,
@@ -223,27 +226,18 @@ def recipe_for(
 
 def _nothing(state: Any) -> Trajectory:
     """The start alone."""
-    states = jax.tree.map(lambda x: np.asarray(x)[None], state)
+    states = jax.tree.map(lambda x: x[None], held(state))
     return Trajectory(np.zeros(1, int), states, Status.OK, 0.0, 0.0, 0.0)
 
 
-def later(run: Run) -> int:
-    """Numbers a sample takes in a dataset, on the way to it and into a file: its quantities, but for those that are
-    arrays of its states, and more than half as much again where they are made of others; measured 1.4 to 1.8."""
-    states, total = jax.tree.leaves(run.state), 0
-    for q in run.quantities.values():
-        if q.whole or q.made_of or q.name in run.judged:
-            values = run[q.name]
-            total += 0 if any(np.may_share_memory(values, x) for x in states) else values[0].size
-        else:
-            total += math.prod(len(run.known.labels.get(d, "xyz")) for d in q.dims)
-    return int(1.7 * total)
-
-
-def _turn_in_place(system: Any, states: Any) -> None:
-    """Samples in principal axes into the user's body frame, some at a time: a copy of all would double the memory."""
+def _turned(system: Any, states: Any) -> Any:
+    """Samples in principal axes, in the user's body frame; here in place, some at a time: a copy of all would double
+    the memory."""
+    if any(map(on_gpu, jax.tree.leaves(states))):
+        return system.from_principal(states)
     count = len(jax.tree.leaves(states)[0])
     for first in range(0, count, _AT_A_TIME):
         rows = jax.tree.map(lambda x: x[first : first + _AT_A_TIME], states)  # noqa: B023
         for place, new in zip(jax.tree.leaves(rows), jax.tree.leaves(system.from_principal(rows)), strict=True):
             place[...] = new
+    return states

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from polhode._notices import warn
+from polhode.algebra.library import library_of
 from polhode.results.ended import ended_well as ended
 from polhode.running import Leg
 from polhode.simulation import Checkpoint, Plan, Progress, Status, integrate
@@ -33,7 +34,10 @@ def turns_too_far(run: Any, signals: Any) -> str | None:
     if run.kind != "rotation" or run.begun is None:
         return None
     system = run.now if getattr(run.now, "axes", None) is None else run.now.principal
-    turned = run.step * float(np.nanmax(np.asarray(system.fastest(run.begun)), initial=0.0))
+    fastest = system.fastest(run.begun)
+    turned = run.step * (
+        float(library_of(fastest).nanmax(fastest, initial=0.0)) if np.ndim(fastest) else float(fastest)
+    )
     if (lost := _ROUNDING * turned * run.steps) > _APART:
         return (
             f"{run.method.name}: the body turns by {turned * run.steps:.2g} rad until the end, and 16 digits tell "

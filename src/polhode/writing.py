@@ -15,8 +15,8 @@ import jax
 import numpy as np
 
 from polhode._notices import warn
-from polhode.model.checks import InputError
-from polhode.results.checkpoints import Mark
+from polhode.model.checks import InputError, ending
+from polhode.results.checkpoints import Mark, asked_of
 from polhode.results.checks import checks_of
 from polhode.results.clock import Clock
 from polhode.results.dataset import GROWN, attributes_of, before_its_start
@@ -30,7 +30,7 @@ from polhode.results.opened import clean_marks, locked, room_for
 from polhode.results.sound import planned, sound
 from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
-from polhode.results.tree import HIDDEN, Tree, planted, rows_for
+from polhode.results.tree import HIDDEN, TornError, Tree, planted, rows_for
 from polhode.results.workspace import clean, put, put_anew, workspace
 from polhode.running import Leg, first_leg, integrated, recipe_for
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory
@@ -86,28 +86,6 @@ class Writing:
         return Mark(replace(self.leg.begin, state=state), 0, Tally(0, 0.0, 0, 0), b"", hashlib.sha256().digest())
 
 
-def new(
-    problem: Any,
-    method: Any,
-    plan: Plan,
-    path: Path,
-    force: bool,
-    stop_if: str | None,
-    sentinels: bool,
-    progress: bool | None,
-    method_path: str | None,
-    signals: Any,
-    on_sample: Any,
-    events: Any,
-) -> StoredRun:
-    """A run of a problem, from its start, to a new folder."""
-    return begun(
-        writing_of(problem, method, plan, stop_if, sentinels, progress, method_path, signals, on_sample, events),
-        path,
-        force=force,
-    )
-
-
 def writing_of(
     problem: Any, method: Any, plan: Plan, stop_if: str | None, sentinels: bool, progress: bool | None,
     method_path: str | None, signals: Any, on_sample: Any, events: Any,
@@ -123,7 +101,7 @@ def writing_of(
 def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
     """From the start, to a new folder."""
     target = Path(os.path.realpath(check_ending(path)))
-    if path.suffix != ".zarr":
+    if ending(path) != ".zarr":
         raise InputError(f"a run is written as it goes to .zarr; got {str(path)!r}: save the run when it has ended")
     if os.path.exists(target) and not force:
         raise InputError(_THERE.format(path=path, name=str(path)))
@@ -146,8 +124,8 @@ def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
         return _went(writing, Tree(target), writing.start, path)
 
 
-def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
-    """From where a run stands that was written before, in a folder that is `opened`."""
+def check_same(writing: Writing, tree: Tree, path: Path) -> None:
+    """An InputError where a folder is of another run."""
     if tree.attributes.get("fingerprint") != writing.fingerprint:
         raise InputError(
             f"{str(path)!r} is a run of another problem, method or step than this one: it goes on with what it was "
@@ -155,8 +133,17 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
         )
     if differs(tree.attributes.get("made_of"), writing.attributes()["made_of"]):
         raise InputError(f"{str(path)!r} was begun with another method, or other events, of these names: give it those")
+
+
+def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
+    """From where a run stands that was written before, in a folder that is `opened`."""
+    check_same(writing, tree, path)
     mend(tree, before_its_start(writing.run), path)
-    mark, wrong = sound(tree, writing.start)
+    try:
+        mark, wrong = sound(tree, writing.start)
+    except TornError as error:
+        raise InputError(f"{str(path)!r} cannot go on: {error}. Put back its own, or run it again") from error
+    mark = replace(mark, asked=asked_of(writing.attributes()))
     at = writing.run.t0 + mark.at.done * writing.plan.step + mark.at.offset
     if wrong:
         warn(f"{str(path)!r}: {wrong}; the run goes on before that, from t = {at:.9g}")

@@ -28,7 +28,7 @@ from polhode.results import store
 from polhode.results.checkpoints import Mark, SpoiltError
 from polhode.results.sound import sound
 from polhode.results.store import load
-from polhode.results.tree import Tree
+from polhode.results.tree import TornError, Tree
 from polhode.simulation import Plan
 
 HOME = Path("fuzzing_saved")
@@ -200,13 +200,13 @@ def marks(chance: Chance) -> None:
         line, _, numbers = data.partition(b"\n")
         data = json.dumps(spoilt_json(chance, json.loads(line))).encode() + b"\n" + numbers
     place.write_bytes(data + hashlib.sha256(data).digest())
-    mark, _ = sound(tree, start)
-    assert isinstance(mark.samples, int)
-    assert 0 <= mark.samples <= tree.samples
-    assert isinstance(mark.at.done, int)
     try:
+        mark, _ = sound(tree, start)
+        assert isinstance(mark.samples, int)
+        assert 0 <= mark.samples <= tree.samples
+        assert isinstance(mark.at.done, int)
         Mark.read(place, start.at.state)
-    except SpoiltError as error:
+    except (SpoiltError, TornError) as error:
         raise InputError(str(error)) from error
 
 

@@ -8,6 +8,13 @@ from typing import Any
 import jax
 from jax import export
 
+from polhode._programs.settings import export_platform
+
+
+def shapes_of(leaves: list[Any]) -> list[Any]:
+    """As JAX will have them: without its 64-bit mode, numbers of half the size."""
+    return [jax.ShapeDtypeStruct(x.shape, jax.dtypes.canonicalize_dtype(x.dtype)) for x in leaves]
+
 
 class Flat:
     """fn of a list of numbers, returning a list; the shape of its result is known once it was traced."""
@@ -29,8 +36,10 @@ class Flat:
         return jax.tree.unflatten(self._shape, values)
 
     def exported(self, leaves: list[Any]) -> Any:
-        """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name."""
+        """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name. As it
+        will be read again: kinds that a file does not keep would make another program of it, to be compiled anew."""
         try:
-            return export.export(jax.jit(self))(*(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves))
+            traced = export.export(jax.jit(self), platforms=[export_platform()])(*shapes_of(leaves))
+            return export.deserialize(traced.serialize())
         except (NotImplementedError, ValueError):
             return None

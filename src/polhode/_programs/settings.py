@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import jax
+import jax.export
 import numpy as np
 
 config: Any = jax.config
@@ -36,6 +37,12 @@ def platform() -> str:
     """Where programs run that are made now: "cpu", "gpu", ..."""
     chosen = config.jax_default_device
     return str(getattr(chosen, "platform", chosen)) if chosen is not None else str(jax.default_backend())
+
+
+def export_platform() -> str:
+    """The same, as `jax.export` calls it, which tells GPUs of one maker from those of others."""
+    here = platform()
+    return here if here != "gpu" else str(jax.export.default_export_platform())
 
 
 def has_64_bits() -> bool:

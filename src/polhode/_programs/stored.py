@@ -24,7 +24,7 @@ import numpy as np
 from polhode._programs import files
 from polhode._programs.at_once import AtOnce
 from polhode._programs.compiling import compiler_options
-from polhode._programs.flat import Flat
+from polhode._programs.flat import Flat, shapes_of
 from polhode._programs.folder import bounded, traced_folder
 from polhode._programs.names import Key, NamelessError, add, add_tree, calls_back
 from polhode._programs.settings import has_64_bits, settings
@@ -37,8 +37,6 @@ _ALL: list[Stored] = []
 _MOST = 128
 _recent: OrderedDict[tuple[Stored, str], Callable[..., Any]] = OrderedDict()
 _NAMES = 4096
-
-
 _held: ContextVar[dict[Any, Callable[..., Any]] | None] = ContextVar("held", default=None)
 
 
@@ -92,6 +90,14 @@ class Stored:
             program = self._known(name) or self._made(name, flat, leaves)
         return lambda *numbers: program(_arrays(jax.tree.leaves(numbers)))
 
+    def name_of(self, *args: Any) -> str | None:
+        """What tells the program for arguments like these from all others; None where that cannot be told."""
+        leaves, tree = jax.tree.flatten(args[self._static :])
+        try:
+            return self._name_again(args[: self._static], tree, leaves)
+        except NamelessError:
+            return None
+
     def _known(self, name: str) -> Callable[..., Any] | None:
         found = _recent.get((self, name))
         if found is not None:
@@ -121,7 +127,7 @@ class Stored:
     def _compiled(self, fn: Callable[..., Any], leaves: list[Any], results: Any = None) -> Callable[..., Any]:
         """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each. `results`: their
         shapes and kinds, if they are known."""
-        given = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves]
+        given = shapes_of(leaves)
         if results is None or not AtOnce.fits(given, results):
             return self._jit(fn).lower(*given).compile()
         packed = AtOnce(fn, given, results)

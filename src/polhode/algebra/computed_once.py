@@ -13,6 +13,8 @@ from typing import Any
 import jax
 from jax.experimental.xla_metadata import set_xla_metadata
 
+from polhode._programs import platform
+
 
 def computed_once(fn: Callable[..., Any] | None = None, /, **options: Any) -> Callable[..., Any]:
     """A decorator: `jax.jit` with these options, whose results are kept as they are."""
@@ -24,7 +26,7 @@ def computed_once(fn: Callable[..., Any] | None = None, /, **options: Any) -> Ca
     def call(*args: Any) -> Any:
         values = compiled(*args)
         # Said of a value, this is attached to the call that makes it. On a GPU every call would be a launch.
-        return set_xla_metadata(values, inlineable="false") if jax.default_backend() == "cpu" else values
+        return set_xla_metadata(values, inlineable="false") if platform() == "cpu" else values
 
     return call
 

@@ -8,9 +8,11 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.algebra.computed_once import once
 from polhode.algebra.reals import reals
 from polhode.algebra.scalars import Scalar, sqrt, where
 from polhode.algebra.vectors import Mat3, Vec3, stack
+from polhode.algebra.written import components
 
 
 @jax.tree_util.register_dataclass
@@ -22,6 +24,8 @@ class Quaternion:
     x: Scalar
     y: Scalar
     z: Scalar
+
+    __repr__ = components
 
     @classmethod
     def of(cls, values: Any) -> Quaternion:
@@ -108,8 +112,7 @@ class Quaternion:
     def renormalized(self) -> Quaternion:
         """Back to unit length from within round-off of it, without a root or a division. Lengths
         within 4e-15 are left alone: scaling by 1 - 1e-16 again and again would round with a bias."""
-        excess = self.w * self.w + self.vector.norm2() - 1.0
-        s = where(abs(excess) > 8e-15, 1.0 - 0.5 * excess, 1.0)
+        s = once(_to_unit, self)
         return Quaternion(self.w * s, self.x * s, self.y * s, self.z * s)
 
     def rotate(self, v: Vec3) -> Vec3:
@@ -136,3 +139,8 @@ class Quaternion:
             2.0 * (y * z + w * x),
             1.0 - 2.0 * (x * x + y * y),
         )
+
+
+def _to_unit(q: Quaternion) -> Scalar:
+    excess = q.w * q.w + q.vector.norm2() - 1.0
+    return where(abs(excess) > 8e-15, 1.0 - 0.5 * excess, 1.0)

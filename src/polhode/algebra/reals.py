@@ -9,16 +9,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode.algebra.library import on_gpu
+
 _DEEPEST = 64  # axes of a numpy array
 
 
 def reals(values: Any) -> np.ndarray:
-    """A float64 array of its own. A ValueError or TypeError, which ends a sentence, for what is no real number
-    (booleans, text, complex numbers, masked entries) or does not fit into 64 bits."""
+    """A float64 array of its own, numpy's, but of what is on a GPU one there. A ValueError or TypeError, which ends a
+    sentence, for what is no real number (booleans, text, complex numbers, masked entries) or does not fit into 64
+    bits."""
     if type(values) in (float, np.float64) or (type(values) is np.ndarray and values.dtype == np.float64):
         return np.array(values)
     if type(values) is int and -(2**53) <= values <= 2**53:
         return np.array(float(values))
+    if on_gpu(values) and values.dtype in (np.float64, np.float32):
+        return values.astype(float)  # there: what JAX has is changed by nobody
     for part in _parts(values, 0):
         if isinstance(part, jax.core.Tracer):
             raise ValueError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from polhode.algebra.quaternions import Quaternion
-from polhode.algebra.scalars import Scalar, atan2, sqrt, stumpff, where
+from polhode.algebra.scalars import Scalar, atan2, rsqrt, sqrt, stumpff, where
 from polhode.algebra.vectors import Vec3
 
 
@@ -44,7 +44,7 @@ def _atan_over(r2: Scalar) -> Scalar:
 def cayley(psi: Any) -> Quaternion:
     """(1 - skew ψ/2)⁻¹(1 + skew ψ/2): the rotation about ψ by 2 atan(|ψ|/2)."""
     u = Vec3.of(psi) * 0.5
-    s = 1.0 / sqrt(1.0 + u.norm2())
+    s = rsqrt(1.0 + u.norm2())
     return Quaternion(s, *(u * s))
 
 
@@ -70,7 +70,7 @@ def dexp_left_inverse(psi: Vec3, v: Vec3) -> Vec3:
 
     e = (1 - (θ/2) cot(θ/2))/θ², written without cancellation by c_2, c_3 at (θ/2)².
     """
-    y = 0.25 * psi.norm2()
+    y = (psi * 0.5).norm2()
     e = (stumpff(2, y) - stumpff(3, y)) / (4.0 * stumpff(1, y))
     t = psi.cross(v)
     return v + (e * psi.cross(t) - 0.5 * t)

@@ -16,6 +16,7 @@ import numpy as np
 
 from polhode.algebra.reals import reals
 from polhode.algebra.scalars import Scalar, sqrt
+from polhode.algebra.written import components
 
 
 def stack(components: list[Scalar]) -> Any:
@@ -34,6 +35,7 @@ class Vec3:
     z: Scalar
 
     __array_ufunc__ = None  # numpy numbers leave `2.0 * v` to us
+    __repr__ = components
 
     @classmethod
     def of(cls, values: Any) -> Vec3:
@@ -132,6 +134,8 @@ class Mat3:
     m31: Scalar
     m32: Scalar
     m33: Scalar
+
+    __repr__ = components
 
     __array_ufunc__ = None
 

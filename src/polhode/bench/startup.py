@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from polhode.bench.base import Row, best_of, python, with_cache
 
-TINY = {"methods": ("imidm",), "systems": {"pendulum": 3.0}, "chains": (1,), "repeats": 1}
+TINY = {"methods": ("mk-rk4",), "systems": {"pendulum": 3.0}, "chains": (1,), "repeats": 1}
 SYSTEMS = {"pendulum": 3.0, "bicycle": 6.0}  # s that the first ten steps may take, imports included
 CHAINS = (10, 30, 100)
 ALIKE = 1.5  # times as long as the shortest chain

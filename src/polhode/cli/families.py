@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from polhode.cli.output import print_json
 from polhode.cli.systems import SECONDS, dashes, drift
 from polhode.cli.tables import say, show_table
+from polhode.kept import LOCK, folder_of, members_in
+from polhode.results.lock import held
+from polhode.results.store import attributes
 from polhode.results.style import exactly
 
 _ROWS = 20  # as many are shown; --json and --out have all
@@ -37,3 +42,20 @@ def show_family(title: str, family: Any) -> None:
     say(f"{more}Energy drift is the largest relative deviation over the saved samples. {dashes(rows)}{SECONDS}")
     for at, why in list(family.reasons.items())[:5]:
         say(f"Member {list(at)}: {why}")
+
+
+def family_status(path: Path, as_json: bool) -> bool:
+    """Of a batch that is written to `path`, how far it is; whether there is one."""
+    if (found := members_in(path)) is None:
+        return False
+    count, begun = found
+    ended = sum(int(attributes(each)["finished"]) for each in begun)
+    running = held(folder_of(path) / LOCK)
+    if as_json:
+        print_json({"path": str(path), "members": count, "begun": len(begun), "ended": ended, "running": running})
+        return True
+    say(f"{path}: a batch of {count:,} members, {'running' if running else 'not running; the same command goes on'}")
+    say(
+        f"  {ended:,} have ended, {len(begun) - ended:,} are begun: polhode status {folder_of(path)}/member-NUMBER.zarr"
+    )
+    return True

@@ -18,6 +18,7 @@ from polhode.cli.shown import notices, show_runs, tell_events
 from polhode.cli.stopping import NOTHING, stopping, tell
 from polhode.inputs import Job, job_of
 from polhode.model import InputError
+from polhode.model.checks import ending
 from polhode.model.family import Problems
 from polhode.model.problem import Problem
 from polhode.results.animation import ENDINGS as ANIMATIONS
@@ -54,9 +55,9 @@ def run_command(
     chosen = job.chosen()
     places = [] if out is None else names_of(out, chosen)
     _check_places(places, plot, force)
-    if isinstance(job.problem, Problems) and out is not None and out.suffix == ".csv":
+    if isinstance(job.problem, Problems) and out is not None and ending(out) == ".csv":
         raise InputError("a batch does not fit into a .csv; save it with --out to .zarr or .nc")
-    if isinstance(job.problem, Problems) and plot is not None and (plot.suffix in ANIMATIONS or len(chosen) > 1):
+    if isinstance(job.problem, Problems) and plot is not None and (ending(plot) in ANIMATIONS or len(chosen) > 1):
         raise InputError("a batch is drawn as curves, of one method and step: --plot to .png, .svg or .pdf")
     runs: list[Any] = []
     saved: list[Path] = []
@@ -110,15 +111,16 @@ def run_command(
     if signals.came:
         last = runs[-1].runs.flat[-1] if isinstance(runs[-1], Family) else runs[-1]
         where = f"t = {last.end_time:g}, step {last.steps} with {last.method.name}"
-        tell(f"interrupted at {where}; what was computed is kept")
+        further = "; the same command goes on" if isinstance(runs[-1], Family) and runs[-1].path is not None else ""
+        tell(f"interrupted at {where}; what was computed is kept{further}")
     if errors or not all(run.ok for run in runs):
         sys.exit(1)
 
 
 def _writes(job: Job, place: Path) -> bool:
     """Whether a run is written there as it goes; else it is saved when it has ended."""
-    own = isinstance(job.problem, Problem) and job.saved is None and job.tolerance is None
-    return own and place.suffix == ".zarr"
+    own = isinstance(job.problem, Problem | Problems) and job.saved is None and job.tolerance is None
+    return own and ending(place) == ".zarr"
 
 
 def _check_places(places: list[Path], plot: Path | None, force: bool) -> None:
@@ -132,9 +134,9 @@ def _check_places(places: list[Path], plot: Path | None, force: bool) -> None:
 
 
 def check_picture(plot: Path, endings: tuple[str, ...] = PICTURES) -> None:
-    if plot.suffix not in endings:
+    if ending(plot) not in endings:
         raise InputError(f"--plot draws {', '.join(endings)}; got {str(plot)!r}")
-    check_film(plot.suffix)
+    check_film(ending(plot))
     check_folder(plot)
     if plot.is_dir():
         raise InputError(f"{str(plot)!r} is a folder; give the name of a picture")
@@ -175,16 +177,17 @@ def _save(run: Run, place: Path, saved: list[Path], errors: list[str]) -> None:
 
 def _draw(job: Job, runs: list[Any], plot: Path) -> None:
     """Beside its place, then moved there: a picture that cannot be written leaves the one before."""
-    with tempfile.TemporaryDirectory(dir=plot.absolute().parent, prefix=".polhode-") as folder:
+    place = Path(os.path.realpath(plot))
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".polhode-") as folder:
         part = Path(folder) / plot.name
         _drawn(job, runs, part)
-        part.replace(plot)
+        part.replace(place)
 
 
 def _drawn(job: Job, runs: list[Any], plot: Path) -> None:
     if isinstance(runs[0], Family):
         runs[0].plot(plot)
-    elif plot.suffix in ANIMATIONS:
+    elif ending(plot) in ANIMATIONS:
         runs[0].animate(plot, beside=runs[1:], title=job.name)
     elif len(runs) == 1:
         runs[0].plot(plot)

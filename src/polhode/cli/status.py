@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from polhode.cli.families import family_status
 from polhode.cli.output import print_json
 from polhode.cli.sweep import is_sweep, sweep_status
 from polhode.cli.tables import say
@@ -22,6 +23,8 @@ from polhode.results.tree import HIDDEN, Tree
 def status_command(path: Path, as_json: bool) -> None:
     if is_sweep(path):
         sweep_status(path, as_json)
+        return
+    if family_status(path, as_json):
         return
     found = status_of(path)
     if as_json:

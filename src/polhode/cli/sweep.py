@@ -14,13 +14,14 @@ from polhode.cli.settings import by_name
 from polhode.cli.shown import notices
 from polhode.cli.stopping import stopping, tell
 from polhode.cli.tables import say, show_table
+from polhode.kept import LOCK, folder_of
 from polhode.model import InputError
 from polhode.model.checks import number, shown
 from polhode.results.lock import held
 from polhode.results.style import exactly
 from polhode.sweeps import sweep
 from polhode.sweeps.group import read_outcome
-from polhode.sweeps.sweeping import LOCK, PLAN, folder_of
+from polhode.sweeps.sweeping import PLAN
 
 _ROWS = 20
 

@@ -17,7 +17,7 @@ from polhode.inputs.going_on import gone_on
 from polhode.inputs.saved import SavedMethod, read_recipe
 from polhode.inputs.schema import BodyTable, InputFile, LoadTable, RunTable, StartTable, check, read_toml
 from polhode.model import InputError
-from polhode.model.checks import nearest, numbers, shown
+from polhode.model.checks import ending, nearest, numbers, shown
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import method_of
@@ -107,9 +107,9 @@ def job_of(source: str, settings: Mapping[str, Any] | None = None, *, trust: boo
     saved run names is imported, if its method is not polhode's own."""
     settings = settings or {}
     path = Path(source)
-    if path.suffix == ".toml" or (os.path.isfile(source) and path.suffix not in (".nc", ".csv")):
+    if ending(path) == ".toml" or (os.path.isfile(source) and ending(path) not in (".nc", ".csv")):
         return job_from(read_toml(path), source, settings)
-    if path.suffix in (".zarr", ".nc", ".csv"):
+    if ending(path) in (".zarr", ".nc", ".csv"):
         recipe, method = read_recipe(path, trust=trust)
         job = job_from(recipe, source, settings)
         job = job if method is None else replace(job, methods=(method,))

@@ -1,7 +1,6 @@
 """A kernel's source as machine code of an NVIDIA GPU, and its launch.
 
-By NVIDIA's own `cuda.core`, on the memory of JAX's arrays: a public interface, and no program of ours to build. What a
-launch writes to are new arrays that nobody has read yet.
+By NVIDIA's own `cuda.core`, on the memory of JAX's arrays: a public interface, and no program of ours to build.
 """
 
 from __future__ import annotations
@@ -12,13 +11,15 @@ from functools import cache
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from polhode._programs import platform
 from polhode._programs.files import read_bytes, write_bytes
 from polhode._programs.folder import bounded, traced_folder
+from polhode.kernel.devices import OverDevices
 from polhode.kernel.source import THREADS
+
+config: Any = jax.config
 
 
 def why_not() -> str | None:
@@ -58,29 +59,37 @@ def _compiler() -> str:
     return str(nvrtc.nvrtcVersion()[1:])
 
 
-class Kernel:
-    """The kernel `steps` of a source, on JAX's first GPU."""
+class Kernel(OverDevices):
+    """The kernel of this name in a source, on all of JAX's GPUs that this process may use."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, name: str = "steps") -> None:
         from cuda.core import Device, LaunchConfig, ObjectCode
 
-        self._device = Device(jax.devices()[0].local_hardware_id)
-        self._device.set_current()
-        major, minor = self._device.compute_capability
-        self._kernel = ObjectCode.from_cubin(machine_code(source, f"sm_{major}{minor}")).get_kernel("steps")
-        self._stream, self._config = self._device.create_stream(), LaunchConfig
+        super().__init__(_gpus())
+        self._at: list[tuple[Any, Any, Any]] = []
+        for gpu in self.devices:
+            device = Device(gpu.local_hardware_id)
+            device.set_current()
+            major, minor = device.compute_capability
+            kernel = ObjectCode.from_cubin(machine_code(source, f"sm_{major}{minor}")).get_kernel(name)
+            self._at.append((device, device.create_stream(), kernel))
+        self._config = LaunchConfig
 
-    def __call__(self, members: int, numbers: Sequence[Any], read: Sequence[Any], written: Sequence[Any]) -> list[Any]:
-        """New arrays like those `written`, from the numbers and the arrays that are `read`."""
+    def launch(self, device: int, members: int, numbers: Sequence[Any], places: Sequence[int]) -> None:
         from cuda.core import launch
 
-        given = [jnp.asarray(x) for x in read]
-        new = [jnp.zeros(x.shape, x.dtype) for x in written]
-        jax.block_until_ready((given, new))
-        self._device.set_current()
+        place, stream, kernel = self._at[device]
+        place.set_current()
         config = self._config(grid=-(-members // THREADS), block=THREADS)
-        arrays: list[Any] = [*given, *new]
-        places = [x.__cuda_array_interface__["data"][0] for x in arrays]
-        launch(self._stream, config, self._kernel, np.int64(members), *numbers, *places)
-        self._stream.sync()
-        return new
+        launch(stream, config, kernel, np.int64(members), *numbers, *places)
+
+    def wait(self) -> None:
+        for device, stream, _ in self._at:
+            device.set_current()
+            stream.sync()
+
+
+def _gpus() -> list[Any]:
+    """All of them, unless one was chosen."""
+    chosen = config.jax_default_device
+    return jax.local_devices() if chosen is None else [jax.devices(chosen)[0] if isinstance(chosen, str) else chosen]

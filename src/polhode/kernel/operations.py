@@ -66,11 +66,10 @@ PLAIN: dict[str, Callable[..., str]] = {
     "max": lambda a, b: f"({a} > {b} || {a} != {a}) ? {a} : {b}",
     "min": lambda a, b: f"({a} < {b} || {a} != {a}) ? {a} : {b}",
     "is_finite": lambda a: f"{a} - {a} == 0",
-    "rsqrt": lambda a: f"1.0 / sqrt({a})",
     "clamp": lambda low, a, high: f"{a} < {low} ? {low} : {a} > {high} ? {high} : {a}",
-    **{name: _call(name) for name in ("sqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-                                      "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log1p",
-                                      "floor", "ceil", "atan2", "pow", "erf", "erfc")},
+    **{name: _call(name) for name in ("sqrt", "rsqrt", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+                                      "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log",
+                                      "log1p", "floor", "ceil", "atan2", "pow", "erf", "erfc")},
 }  # fmt: skip
 
 # Those that hand on what they are given.

@@ -16,7 +16,10 @@ from polhode.kernel.writer import UnwritableError, Writer
 __all__ = ["THREADS", "UnwritableError", "source_of_steps"]
 
 THREADS = 128  # of a block
+BLOCKS = 3  # at a time, at least: fewer leave a multiprocessor waiting, more leave too few registers for one member
 ENDED, TALLY = 5, 4  # rows of numbers about each member, as `simulation.loop` has them packed
+
+_TALLIED = (np.int64, np.float64, np.int64, np.int64)  # counts are whole numbers while they grow
 
 _H = np.array("h", object)
 _HEAD = r"""
@@ -52,6 +55,7 @@ def source_of_steps(step: Any, system: Any, own: tuple[bool, ...], state: Any) -
     ended = [out.named(float, f"before ? ended[{k} * members + i] : 0.0", fixed=False) for k in range(ENDED)]
     tally = [out.named(float, f"before ? tally[{k} * members + i] : 0.0", fixed=False) for k in range(TALLY)]
     here, failed, converged, error, iterations = ended
+    taken, worst, whole, parts = (out.named(kind, x, fixed=False) for kind, x in zip(_TALLIED, tally, strict=True))
     summed = " + ".join(name for x in now for name in x.ravel())
     out.put(f"if (!before) {here} = {summed} - ({summed}) == 0;")
     with out.inside(f"for (long long n = 0; n < count && {here} != 0; ++n)"):
@@ -62,8 +66,8 @@ def source_of_steps(step: Any, system: Any, own: tuple[bool, ...], state: Any) -
             out.put(f"{here} = 0; {failed} = before + n + 1; {converged} = {solved}; {error} = {left};")
             out.put(f"{iterations} = {tries};")
             out.put("break;")
-        out.put(f"{tally[0]} += {tries}; {tally[2]} += {renewed}; {tally[3]} += {halved};")
-        out.put(f"if ({left} > {tally[1]}) {tally[1]} = {left};")
+        out.put(f"{taken} += {tries}; {whole} += {renewed}; {parts} += {halved};")
+        out.put(f"if ({left} > {worst}) {worst} = {left};")
         out.assign(now, new)
     for k, x in enumerate(now):
         size = max(x.size, 1)
@@ -71,7 +75,7 @@ def source_of_steps(step: Any, system: Any, own: tuple[bool, ...], state: Any) -
             out.put(f"y{k}[i * {size} + {j}] = {here} != 0 ? {name} : NOT_A_NUMBER;")
     for k, name in enumerate(ended):
         out.put(f"new_ended[{k} * members + i] = {name};")
-    for k, name in enumerate(tally):
+    for k, name in enumerate((taken, worst, whole, parts)):
         out.put(f"new_tally[{k} * members + i] = {name};")
     arguments = ["const long long members, const long long done, const long long before, const double t0, "
                  "const double h, const long long count"]  # fmt: skip
@@ -80,7 +84,7 @@ def source_of_steps(step: Any, system: Any, own: tuple[bool, ...], state: Any) -
     arguments += ["const double* __restrict__ ended", "const double* __restrict__ tally"]
     arguments += [f"{_kind(x)}* __restrict__ y{k}" for k, x in enumerate(mine)]
     arguments += ["double* __restrict__ new_ended", "double* __restrict__ new_tally"]
-    head = f'extern "C" __global__ void __launch_bounds__({THREADS}) steps({", ".join(arguments)}) {{'
+    head = f'extern "C" __global__ void __launch_bounds__({THREADS}, {BLOCKS}) steps({", ".join(arguments)}) {{'
     return "\n".join([_HEAD, head, *out.lines, "}", ""])
 
 

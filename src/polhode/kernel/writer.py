@@ -15,8 +15,8 @@ from polhode.kernel.arrays import constant, factors, moved, rows_reduced
 from polhode.kernel.operations import SAME, TYPES, folded, one_by_one
 
 _INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
-_CALLS = ("jit", "eval_jaxpr", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint",
-          "custom_vjp_call_jaxpr", "custom_lin")  # fmt: skip
+_CALLS = ("jit", "eval_jaxpr", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat",
+          "checkpoint", "custom_vjp_call_jaxpr", "custom_lin")  # fmt: skip
 _PUT_TOGETHER = {"reduce_sum": "add", "reduce_max": "max", "reduce_min": "min", "reduce_and": "and",
                  "reduce_or": "or", "reduce_prod": "mul"}  # fmt: skip
 
@@ -35,33 +35,41 @@ class UnwritableError(Exception):
 
 
 class Writer:
-    """Lines so far. A value is an array of texts, each a name or a literal."""
+    """Lines so far. A value is an array of texts, each a name or a literal. What was computed in a block, or in one
+    around it, is not computed again there: derivatives by each of several numbers ask for the same over and over."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._names = itertools.count()
-        self._depth = 1
+        self._known: list[dict[Any, Any]] = [{}]  # of each block that is open
 
     def put(self, line: str) -> None:
-        self.lines.append("  " * self._depth + line)
+        self.lines.append("  " * len(self._known) + line)
 
     @contextmanager
     def inside(self, head: str) -> Iterator[None]:
         """A block in braces."""
         self.put(head + " {")
-        self._depth += 1
+        self._known.append({})
         yield
-        self._depth -= 1
+        self._known.pop()
         self.put("}")
 
     def named(self, dtype: Any, value: str, *, fixed: bool = True) -> str:
-        """A new name of this value."""
+        """A name of this value; a new one, unless it is `fixed` and has one."""
         kind = np.dtype(dtype).name
         if kind not in TYPES:
             raise UnwritableError(f"numbers of type {kind}")
+        if fixed and (found := self._found((kind, value))):
+            return found
         name = f"v{next(self._names)}"
         self.put(f"{'const ' if fixed else ''}{TYPES[kind]} {name} = {value};")
+        if fixed:
+            self._known[-1][kind, value] = name
         return name
+
+    def _found(self, what: Any) -> Any:
+        return next((known[what] for known in self._known if what in known), None)
 
     def closed(self, closed: Any, args: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The results of a jaxpr."""
@@ -170,6 +178,9 @@ class Writer:
 
     def _cond(self, eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:
         which, *given = args
+        what = str(eqn.params["branches"]), *(tuple(x.ravel()) for x in args)
+        if found := self._found(what):
+            return found
         avals = [x.aval for x in eqn.outvars]
         results = []
         for aval in avals:
@@ -184,6 +195,7 @@ class Writer:
                 self.assign(results, self.closed(branch, given))
         with self.inside("else"):
             self.assign(results, self.closed(last[1], given))
+        self._known[-1][what] = results
         return results
 
     def _scan(self, eqn: Any, args: list[np.ndarray]) -> list[np.ndarray]:

@@ -70,6 +70,11 @@ class _Moved:
         return 1.0 + self.c.norm2()
 
     @property
+    def share(self) -> Scalar:
+        """One over it."""
+        return 1.0 / self.spread
+
+    @property
     def turn(self) -> Quaternion:
         return cayley(2.0 * self.c)
 
@@ -81,7 +86,7 @@ class _Moved:
     def average(self) -> Mat3:
         """R₀ (1 - ĉ)⁻¹, (1 - ĉ)⁻¹ = (1 + ĉ + c cᵀ)/(1 + c·c)."""
         c = self.c
-        return self.start @ ((Mat3.identity() + c.skew() + c.outer(c)) * (1.0 / self.spread))
+        return self.start @ ((Mat3.identity() + c.skew() + c.outer(c)) * self.share)
 
     @property
     def end(self) -> Mat3:
@@ -143,7 +148,7 @@ class EM(Implicit):
         R = move.average
         m = load.moment(middle, R, 2.0 / h * c)
         # Q = ½ skew(R_m m) R_m, so R_m⁻¹Q = ½ (1 - ĉ²) skew(m)/(1 + c·c).
-        from_moment = (m * (2.0 + c.norm2()) + c * c.dot(m)) * (0.5 / move.spread)
+        from_moment = (m * (2.0 + c.norm2()) + c * c.dot(m)) * (0.5 * move.share)
         T = torque_of(lambda R: load.energy(middle, R), R, move.start @ (Mat3.identity() + c.skew()))
         change = load.energy(middle, move.end) - load.energy(middle, move.start)
         missing = 0.5 * move.spread * change + c.dot(T)  # of the work, third order in c
@@ -152,7 +157,7 @@ class EM(Implicit):
     def _end(self, system: Rotation, now: DirectorState, c: Vec3, h: Scalar) -> DirectorState:
         move = _Moved(now.attitude, c)
         turn = move.turn
-        moved = (c.skew() + c.skew() @ c.skew()) * (2.0 / move.spread)  # cay[2c] - 1
+        moved = (c.skew() + c.skew() @ c.skew()) * (2.0 * move.share)  # cay[2c] - 1
         X = moved * (2.0 / h) - now.rates
         W1 = X + moved.T @ X
         return DirectorState(now.attitude * turn, axial(columns_scaled(W1, euler_inertia(system))), W1)
@@ -206,7 +211,7 @@ class DLA(Implicit):
             return none, none
         load, middle, R = system.load, t + h / 2, move.average
         m = load.moment(middle, R, 2.0 / h * c)
-        arm, twist = m * (1.0 / move.spread), c.cross(m) * (0.5 / move.spread)
+        arm, twist = m * move.share, c.cross(m) * (0.5 * move.share)
         before = torque_of(lambda R: load.energy(middle, R), R, move.start)
         after = torque_of(lambda R: load.energy(middle, R), R, move.end)
         return arm + twist + before, arm - twist + after

@@ -5,16 +5,18 @@ Vilmart (2013), Algs 3 and 4, Remark 4; Hairer & Vilmart (2006).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from polhode.algebra import Quaternion, Scalar, Vec3
 from polhode.algebra.computed_once import once
-from polhode.algebra.scalars import is_mpmath, sqrt
+from polhode.algebra.scalars import is_mpmath, rsqrt
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.methods.moser_veselov_series import SERIES
 from polhode.rotation import Rotation, State
+from polhode.solve import Fixed, FixedPoint, Newton, PlainNewton
 
 PAPER = "Moser, Veselov (1991); Hairer, Vilmart, J. Phys. A 39 (2006); Vilmart (2013)"
 _FREE = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, symplectic=True, loads="none")
@@ -24,9 +26,12 @@ _FREE = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, 
 class DMV(Implicit):
     """Discrete Moser-Veselov, which is RATTLE for the free body: all invariants and the symplectic form (Alg. 3).
 
-    Solves Y = α y + h/2 Y × J⁻¹Y, α = 1 + |e|², e = h/2 J⁻¹Y (14); then y₁ = y + h/α Y × J⁻¹Y and
-    q₁ = q ρ, ρ = (1 + e)/√α (13), (15).
+    Solves Y = α y + h/2 Y × J⁻¹Y, α = 1 + |e|², e = h/2 J⁻¹Y (14), for e, which is half the angle of the step: there
+    e = α e₀ + κ (e₂e₃, e₃e₁, e₁e₂), e₀ = h/2 J⁻¹y, κ₁ = (I₂ - I₃)/I₁ and so on. Then q₁ = q ρ, ρ = (1 + e)/√α (13),
+    and y₁ = y + h/α Y × J⁻¹Y (15), which is y turned by ρ; turned, Qy and C do not depend on how well (14) was solved.
     """
+
+    solver: Newton | FixedPoint | PlainNewton = field(default_factory=lambda: FixedPoint(first=5))
 
     name = "dmv"
     paper = PAPER
@@ -44,28 +49,36 @@ class DMV(Implicit):
     def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         y = state.momentum
         x = self.inverse_moments(system, y, h)
+        e0 = (h / 2) * x.scale(y)
+        r = system.moments.x * x  # without units
+        each = 1.0 / (r.x * r.y * r.z)
+        kappa = Vec3(*((r[j] * r[j]) * (r[j - 1] - r[j - 2]) * each for j in range(3)))
 
-        def parts(Y: Vec3) -> tuple[Vec3, Scalar, Vec3]:
-            """e, α and h/2 Y × J⁻¹Y."""
-            e = (h / 2) * x.scale(Y)
-            return e, self.alpha(e), Y.cross(e)
+        def image(e: Vec3) -> Vec3:
+            """Each component by those before it that are new: that converges nearly twice as fast."""
+            alpha = once(self.alpha, e)
+            ex = once(component, alpha, e0.x, kappa.x, e.y, e.z)
+            ey = once(component, alpha, e0.y, kappa.y, e.z, ex)
+            return Vec3(ex, ey, once(component, alpha, e0.z, kappa.z, ex, ey))
 
-        def residual(Y: Vec3) -> Vec3:
-            _, alpha, product = parts(Y)
-            return Y - (alpha * y + product)
+        e, report = self.solve_rotation(Fixed(image), e0)
+        return Step(once(moved, state, e), report)
 
-        guess = y + (h / 2) * y.cross(x.scale(y))
 
-        def turn(Y: Vec3) -> Quaternion:
-            """ρ."""
-            e, _, _ = parts(Y)
-            length = 1.0 / sqrt(1.0 + e.norm2())
-            return Quaternion(length, *(length * e)).renormalized()
+def component(alpha: Scalar, e0: Scalar, kappa: Scalar, u: Scalar, v: Scalar) -> Scalar:
+    """Of α e₀ + κ (e₂e₃, e₃e₁, e₁e₂)."""
+    return alpha * e0 + kappa * (u * v)
 
-        Y, report = self.solve_momentum(system, residual, guess, h)
-        rho = once(turn, Y)
-        # y₁ of (15) is y turned by ρ; turned, Qy and C do not depend on how well (14) was solved.
-        return Step(State(state.attitude * rho, rho.unrotate(y)), report)
+
+def moved(state: State, e: Vec3) -> State:
+    """Turned by ρ = (1 + e)/√(1 + |e|²)."""
+    y = state.momentum
+    length = once(lambda e: rsqrt(1.0 + e.norm2()), e)
+    across = once(Vec3.cross, y, e)
+    return State(
+        state.attitude * Quaternion(length, *(length * e)),
+        y + (2.0 * length * length) * (across + across.cross(e)),
+    )
 
 
 @dataclass(frozen=True)
@@ -112,16 +125,37 @@ class PreprocessedDMV(DMV):
         turn, share = y * (h * unit), x / unit
         e1, e2 = share.x + share.y + share.z, share.x * share.y + share.y * share.z + share.z * share.x
         values = (0.5 * turn.dot(share.scale(turn)), 0.5 * turn.norm2(), e1, e2, share.x * share.y * share.z)
-        s, t = 0.0 * e1, 0.0 * e1
-        for s_terms, t_terms in reversed(SERIES[: self.high_order // 2 - 1]):
-            s, t = polynomial(s_terms, values) + s, polynomial(t_terms, values) + t
+        pairs = SERIES[: self.high_order // 2 - 1]
+        s, t = (polynomial(tuple(chain.from_iterable(terms)), values) for terms in zip(*pairs, strict=True))
         return Vec3(*(xj + (xj * s + unit * t) for xj in x))
 
 
 def polynomial(terms: Any, values: tuple[Scalar, ...]) -> Scalar:
-    """Σ (numerator/denominator) Π value^power. Powers by products: the same on fractions and mpmath numbers, where a
-    quotient of floats would not be exact."""
-    total = None
+    """Σ (numerator/denominator) Π value^power. By Horner's rule in the first two values, H and C: what multiplies their
+    powers is of the body alone, and leaves a loop over steps."""
+    H, C, *body = values
+    of_powers: dict[tuple[int, int], list[Any]] = {}
+    for fraction, (i, j, *rest) in terms:
+        of_powers.setdefault((i, j), []).append((fraction, rest))
+    total: Scalar = None
+    for i in range(max(i for i, _ in of_powers), -1, -1):
+        inner: Scalar = None
+        for j in range(max(j for _, j in of_powers), -1, -1):
+            inner = _plus(inner, C, _sum(of_powers[i, j], body) if (i, j) in of_powers else None)
+        total = _plus(total, H, inner)
+    return total
+
+
+def _plus(total: Scalar, by: Scalar, term: Scalar) -> Scalar:
+    """total × by + term, where None is 0."""
+    if total is None:
+        return term
+    return total * by if term is None else total * by + term
+
+
+def _sum(terms: Any, values: list[Scalar]) -> Scalar:
+    """Powers by products: the same on fractions and mpmath numbers, where a quotient of floats would not be exact."""
+    total: Scalar = None
     for (top, bottom), powers in terms:
         product = None
         for value, power in zip(values, powers, strict=True):

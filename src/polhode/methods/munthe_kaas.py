@@ -104,6 +104,10 @@ class MuntheKaas(Implicit):
         K: list[Vec3] = []
         forces: list[Vec3] = []
         for k in range(self.tableau.explicit_stages):
+            if not any(a[k]):  # as the first is: where the step begins
+                K.append(system.omega(Pi0))
+                forces.append(system.torque(t + c[k] * h, q0, K[-1]))
+                continue
             Psi = h * _weighted(a[k], K)
             Omega = system.omega(momentum(Psi, _weighted(a[k], forces)))
             K.append(dexp_right_inverse(Psi, Omega))

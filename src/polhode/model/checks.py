@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from polhode._programs import has_64_bits
+from polhode.algebra.library import library_of
 from polhode.algebra.reals import reals
 
 
@@ -22,6 +24,7 @@ DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 SMALLEST = float(np.finfo(float).tiny)  # below it, numbers lose digits, then become 0
 LARGEST = float(np.finfo(float).max)
 LARGEST_COUNT = 2**62
+_SHOWN = 100  # numbers; of more, one that is wrong
 
 
 def shown(value: Any) -> str:
@@ -50,8 +53,12 @@ def numbers(name: str, values: Any, shape_end: tuple[int, ...] = ()) -> np.ndarr
     if array.shape[array.ndim - len(shape_end) :] != shape_end:
         wanted = " x ".join(str(n) for n in shape_end)
         raise InputError(f"{name} must be {wanted} numbers; got an array of shape {array.shape}: {shown(values)}")
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} must be finite; got {shown(values)}")
+    if not library_of(array).isfinite(array).all():
+        bad = np.argwhere(~np.isfinite(array))[0].tolist() if array.size > _SHOWN else None
+        raise InputError(
+            f"{name} must be finite; got {shown(values if bad is None else float(array[tuple(bad)]))}"
+            f"{'' if bad is None else f' at {bad}'}"
+        )
     return array
 
 
@@ -121,9 +128,14 @@ def unknown(kind: str, word: str, known: Iterable[str]) -> InputError:
     return InputError(f"unknown {kind} {shown(word)}{near} Known: {', '.join(names)}")
 
 
+def ending(path: str | Path) -> str:
+    """Of a file's name, by which its format is known: `.png` of `top.PNG`."""
+    return Path(path).suffix.lower()
+
+
 def rotation_matrix(name: str, values: Any) -> np.ndarray:
     """A rotation matrix, made orthonormal to round-off if it is one to 1e-8."""
-    matrix = numbers(name, values, (3, 3))
+    matrix = np.asarray(numbers(name, values, (3, 3)))
     with np.errstate(over="ignore", invalid="ignore"):
         defect = np.abs(np.swapaxes(matrix, -1, -2) @ matrix - np.eye(3)).max(initial=0.0)
     if not defect <= 1e-8:  # nor if it overflowed
@@ -138,19 +150,20 @@ def rotation_matrix(name: str, values: Any) -> np.ndarray:
 
 def unit_quaternion(name: str, values: Any) -> np.ndarray:
     q = numbers(name, values, (4,))
-    size = np.abs(q).max(axis=-1, keepdims=True)
+    size = abs(q).max(axis=-1, keepdims=True)
     if (size < SMALLEST).any():
         raise InputError(f"{name} has length zero and so names no rotation; no rotation is (1, 0, 0, 0)")
     q = q / size  # its square neither overflows nor vanishes
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return q / library_of(q).linalg.norm(q, axis=-1, keepdims=True)
 
 
 def check_unit(name: str, values: Any) -> None:
     """An InputError unless these are unit quaternions, to 1e-8: steps take them as they are."""
-    length = np.linalg.norm(numbers(name, values, (4,)), axis=-1)
-    off = np.abs(length - 1.0)
+    q = numbers(name, values, (4,))
+    length = library_of(q).linalg.norm(q, axis=-1)
+    off = abs(length - 1.0)
     if not (off <= 1e-8).all():
-        found = float(length.flat[int(off.argmax())])
+        found = float(np.ravel(length)[int(off.argmax())])
         raise InputError(
             f"{name} must be a unit quaternion, (w, x, y, z) of length 1; its length is {found:.9g}. Divide it by "
             "that, or make the state by State.of(attitude=...)"

@@ -41,6 +41,11 @@ class Problem:
         """Its load; `Free()` where there is none."""
         return self.system.load
 
+    def __repr__(self) -> str:
+        named = [(name, getattr(self, name)) for name in ("method", "step", "until")]
+        usual = "".join(f", {name}={value!r}" for name, value in named if value is not None)
+        return f"Problem({self.name + ': ' if self.name else ''}{self.system!r}{usual})"
+
     def _repr_html_(self) -> str:
         usual = [("method", self.method), ("step (s)", self.step), ("until (s)", self.until)]
         parameters = (self.content or {}).get("parameters", {}).items()

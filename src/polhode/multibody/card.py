@@ -8,6 +8,15 @@ import numpy as np
 
 from polhode.model.html import table
 
+_NAMED = 8  # bodies
+
+
+def line(system: Any) -> str:
+    """In one line."""
+    acting = ", ".join(dict.fromkeys(type(f).__name__ for f in system.forces)) or "nothing"
+    bodies = ", ".join(system.names[:_NAMED]) + ", ..." * (len(system.names) > _NAMED)
+    return f"System({bodies}: {system.rows} rows of constraints, acted on by {acting})"
+
 
 def card(system: Any) -> str:
     """Moments are principal ones; the rows of constraints are counted by name."""

@@ -23,7 +23,7 @@ from polhode.model.functions import as_arrays, as_numbers, is_traced
 from polhode.model.pytree import Static, tree
 from polhode.model.quantity import Quantity
 from polhode.multibody.acted import acted
-from polhode.multibody.card import card
+from polhode.multibody.card import card, line
 from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import Body, some_slender
 from polhode.multibody.describe.constraints import Constraint
@@ -244,5 +244,5 @@ class System:
     def why_failed(self, state: State, t: float, h: float) -> str | None:
         return why_it_failed(self, state, h)
 
-    watched, acted, _repr_html_ = watched_number, acted, card
+    watched, acted, _repr_html_, __repr__ = watched_number, acted, card, line
     differs, matched, released = difference, matched, released

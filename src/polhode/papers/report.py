@@ -13,13 +13,12 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
 from polhode.api import simulate
 from polhode.model import InputError
 from polhode.papers.base import Check, Paper, PaperFigure, Result
 from polhode.papers.figure_data import data_of, thinned
 from polhode.papers.items import Item, items_in
+from polhode.papers.live import svg_of
 from polhode.problems import problem_of
 
 _PAGE = """<!doctype html>
@@ -187,15 +186,12 @@ def _table(checks: Sequence[Check]) -> str:
 
 def _figure(paper: Paper, figure: PaperFigure, folder: Path) -> str:
     name = f"{paper.id}/{figure.id}"
-    for ax in figure.figure.axes:
-        for surface in ax.findobj(Poly3DCollection):  # thousands of faces
-            surface.set_rasterized(True)
-    figure.figure.savefig(folder / f"{name}.svg", dpi=140, metadata={"Date": None})
+    (folder / f"{name}.svg").write_text(svg_of(figure.figure), encoding="utf-8")
     (folder / f"{name}.csv").write_text(data_of(figure.figure), encoding="utf-8")
     most = " (long lines thinned evenly)" if thinned(figure.figure) else ""
     return (
-        f'<figure id="{figure.id}"><a href="{name}.svg">'
-        f'<img alt="{escape(figure.title)}" src="{name}.svg" loading="lazy"></a>'
+        f'<figure id="{figure.id}"><object type="image/svg+xml" data="{name}.svg" role="img" '
+        f'aria-label="{escape(figure.title)}">{escape(figure.title)}</object>'
         f"<figcaption><b>{escape(figure.title)}.</b> {escape(figure.caption)} "
-        f'<a href="{name}.csv">Data as CSV</a>{most}</figcaption></figure>'
+        f'<a href="{name}.svg">SVG</a>, <a href="{name}.csv">data as CSV</a>{most}</figcaption></figure>'
     )

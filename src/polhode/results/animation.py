@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from polhode.model.checks import InputError, positive, whole
+from polhode.model.checks import InputError, ending, positive, whole
 from polhode.results.film import FILMS, check_film, film
 from polhode.results.gltf import glb_of
 from polhode.results.page import FORMAT, page_of
@@ -42,13 +42,13 @@ def animate(
     _check_scenes(several)
     path = _check_path(Path(path))
     frames = whole("max_frames", max_frames, 2)
-    if path.suffix in FILMS:
+    if ending(path) in FILMS:
         length = None if seconds is None else positive("seconds", seconds)
         rate = 25 if fps is None else whole("fps", fps, 1)
         return _whole(path, lambda part: film(several, part, seconds=length, fps=rate))
     if seconds is not None or fps is not None:
         raise InputError(f"seconds and fps are those of a film, {' or '.join(FILMS)}; got {path.name!r}")
-    if path.suffix == MODEL:
+    if ending(path) == MODEL:
         if len(several) > 1:
             raise InputError(f"a {MODEL} holds one motion; write one for each of the {len(several)}")
         return _whole(path, lambda part: part.write_bytes(glb_of(several[0], frames)))
@@ -79,11 +79,12 @@ def shown(scenes: Sequence[Scene], *, title: str = "", max_frames: int = 2001, h
 
 
 def _whole(path: Path, write: Callable[[Path], object]) -> Path:
-    """Beside its place, then moved there: what cannot be written leaves what was there before."""
-    half = path.with_name(f".{path.stem}-{uuid.uuid4().hex[:8]}{path.suffix}")
+    """Beside its place, where a link leads, then moved there: what cannot be written leaves what was there before."""
+    place = Path(os.path.realpath(path))
+    half = place.with_name(f".{place.stem}-{uuid.uuid4().hex[:8]}{ending(path)}")
     try:
         write(half)
-        os.replace(half, path)
+        os.replace(half, place)
     finally:
         half.unlink(missing_ok=True)
     return path
@@ -98,13 +99,13 @@ def _check_scenes(scenes: Sequence[Scene]) -> None:
 
 
 def _check_path(path: Path) -> Path:
-    if path.suffix not in (*PAGES, *ENDINGS):
+    if ending(path) not in (*PAGES, *ENDINGS):
         raise InputError(f"an animation is written to {', '.join(ENDINGS)}; got {str(path)!r}")
     check_folder(path)
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder; give the name of an animation")
-    check_film(path.suffix)
-    if path.exists() and path.suffix in PAGES:
+    check_film(ending(path))
+    if path.exists() and ending(path) in PAGES:
         with path.open("rb") as file:
             ours = FORMAT.encode() in file.read(500)
         if not ours:

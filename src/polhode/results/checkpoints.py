@@ -39,6 +39,7 @@ class Mark:
     watch: Mapping[str, Any] | None = None  # what the search for events remembers
     lost: tuple[LostMember, ...] = ()
     last: tuple[int, float] | None = None  # where the last sample is: steps, and seconds after them
+    asked: str = ""  # of the run, as `asked_of` says; of a mark of a full part nothing, as it serves a longer run too
 
     def write(self, path: Path) -> None:
         leaves = [np.asarray(x, "<f8") for x in (*jax.tree.leaves(self.at.state), *self.gauges.values())]
@@ -52,6 +53,7 @@ class Mark:
             "watch": self.watch,
             "last": self.last and [self.last[0], float(self.last[1]).hex()],
             "lost": [[*_of(lost)] for lost in self.lost],
+            "asked": self.asked,
             "gauges": list(self.gauges),
             "shapes": [list(x.shape) for x in leaves],
         }
@@ -74,6 +76,12 @@ class Mark:
             raise SpoiltError(f"{path.name} is missing") from error
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
             raise SpoiltError(f"{path.name}: {error}") from error
+
+
+def asked_of(attributes: Mapping[str, Any]) -> str:
+    """A digest of what a folder says was asked of its run: a mark belongs to a folder that says the same."""
+    said = [attributes.get(name) for name in ("fingerprint", "plan", "stop_if", "sentinels")]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def _made(head: dict[str, Any], numbers: bytes, like: Any) -> Mark:
@@ -107,6 +115,7 @@ def _made(head: dict[str, Any], numbers: bytes, like: Any) -> Mark:
             for member, step, t, status, residual, iterations, why in head["lost"]
         ),
         head["last"] and (head["last"][0], float.fromhex(head["last"][1])),
+        head["asked"],
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from polhode.results.condition import Condition
 from polhode.results.gauges import gauged, started
+from polhode.results.glance import nothing_wrong
 from polhode.results.halt import Halt
 from polhode.results.look import Look
 from polhode.results.sentinels import promises_of
@@ -67,7 +68,9 @@ class Overseer:
     def __call__(self, new: Any) -> Any:
         """As `on_sample`: True ends the run."""
         said = None if self._on_sample is None else self._on_sample(new)
-        if self._always or time.perf_counter() - self._looked > _OFTEN:
+        if not self._always and nothing_wrong(new, self._first.trajectory.states):
+            self._looked = time.perf_counter()
+        elif self._always or time.perf_counter() - self._looked > _OFTEN:
             if not self._gauges:
                 self._gauges, _ = gauged({}, self._first, slice(0, 1))
             self._gauges, drifts = gauged(self._gauges, new, slice(0, len(new.t)))
@@ -84,7 +87,7 @@ class Overseer:
         return found if found is not run or self._halt is None else _cut(run, self._halt)  # never without a word
 
     def _judged(self, run: Any) -> Any:
-        if not len(run.t) or (not self._always and run.trajectory.seconds < WORTH):
+        if not len(run.t) or (not self._always and (run.trajectory.seconds < WORTH or run.nothing_wrong)):
             return run
         gauges: dict[str, np.ndarray] = {}
         follow = self._always or run.kind == "system"  # of one body sentinels ask for the start alone

@@ -23,8 +23,8 @@ def dataframe_of(dataset: Any) -> Any:
         values = dataset[name]
         inside = [d for d in values.dims if d not in rows]
         wide = values.expand_dims({d: n for d, n in sizes.items() if d not in values.dims}).transpose(*rows, *inside)
-        labels = itertools.product(*(dataset[d].values for d in inside))
-        table = np.asarray(wide).reshape(math.prod(sizes.values()), -1)
+        labels = list(itertools.product(*(dataset[d].values for d in inside)))
+        table = np.asarray(wide).reshape(math.prod(sizes.values()), len(labels))
         columns |= {"_".join((name, *label)): table[:, i] for i, label in enumerate(labels)}
     each = [dataset[d].values if d in dataset.coords else np.arange(n) for d, n in sizes.items()]
     index = pandas.Index(each[0], name="t") if len(rows) == 1 else pandas.MultiIndex.from_product(each, names=rows)

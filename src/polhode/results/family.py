@@ -12,6 +12,7 @@ import numpy as np
 
 from polhode.model.checks import InputError, unknown
 from polhode.model.family import Coordinate
+from polhode.results.accessor import with_accessor
 from polhode.results.card import card_of_family
 from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import attributes_of, coordinates_of
@@ -36,6 +37,7 @@ class Family:
     coordinates: Mapping[str, Coordinate]
     reasons: Mapping[tuple[int, ...], str]  # of the members that failed
     recipe: dict[str, Any] | None = None
+    path: Path | None = None  # where it is, if its runs were written as they went
 
     @property
     def first(self) -> Any:
@@ -118,7 +120,7 @@ class Family:
         longest = next(run for run in self.runs.flat if np.array_equal(run.t[: len(self.t)], self.t))
         coords = coordinates_of(longest, len(self.t))
         coords |= {n: (c.dims, c.values, {"units": c.unit}) for n, c in self.coordinates.items()}
-        return xarray.Dataset(variables, coords, self._attributes())
+        return with_accessor(xarray.Dataset(variables, coords, self._attributes()))
 
     def _attributes(self) -> dict[str, Any]:
         of_all = attributes_of(self.first)

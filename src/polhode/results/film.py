@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, ending
 from polhode.results.frames import Stage
 from polhode.results.scene import Scene
 from polhode.results.style import house_style, plain
@@ -44,7 +44,7 @@ def film(scenes: Sequence[Scene], path: Path, *, seconds: float | None, fps: int
     stages = [Stage(scene) for scene in scenes]
     columns = min(len(scenes), 3)
     shape = columns, -(-len(scenes) // columns)
-    writer = PillowWriter(fps) if path.suffix == ".gif" else FFMpegWriter(fps, extra_args=["-pix_fmt", "yuv420p"])
+    writer = PillowWriter(fps) if ending(path) == ".gif" else FFMpegWriter(fps, extra_args=["-pix_fmt", "yuv420p"])
     with house_style() as Figure, rc_context({"figure.constrained_layout.use": False}), _told(path):
         figure = Figure(figsize=(_INCHES * shape[0], _INCHES * shape[1]), dpi=_DPI)
         with writer.saving(figure, str(path), _DPI), Progress(len(times), "drawing", None, "frames") as bar:
@@ -71,4 +71,4 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (subprocess.CalledProcessError, BrokenPipeError) as error:
-        raise OSError(f"ffmpeg did not write {path.suffix[1:]}: {getattr(error, 'stderr', None) or error}") from error
+        raise OSError(f"ffmpeg did not write {ending(path)[1:]}: {getattr(error, 'stderr', None) or error}") from error

@@ -20,9 +20,9 @@ def gauged_in(run: Any) -> tuple[str, ...]:
     return tuple(name for name in _KEPT if fits.get(name, name in run))
 
 
-def started(run: Any) -> dict[str, np.ndarray]:
+def started(run: Any) -> dict[str, Any]:
     """The gauges that are known from the first sample of a run of one body: where quantities started."""
-    return {f"{name}.start": np.asarray(run[name][0]) for name in ("energy", "spatial_momentum")}
+    return {f"{name}.start": run[name][0] for name in ("energy", "spatial_momentum")}
 
 
 def gauged(before: Mapping[str, np.ndarray], run: Any, rows: slice) -> tuple[dict[str, Any], dict[str, Any]]:

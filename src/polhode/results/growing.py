@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from polhode.results.checkpoints import Mark
+from polhode.results.checkpoints import Mark, asked_of
 from polhode.results.checks import Check, halted
 from polhode.results.clock import Clock
 from polhode.results.gauges import drift_in, gauged
@@ -170,7 +170,7 @@ class Growing:
             values[:] = 0
         if whole and self.walk.plan.at is None and self.part % self._apart == 0 and self.walk.status is Status.OK:
             path = self.tree.hidden / f"c{self.part}"
-            replace(self.stands(), events=()).write(path)
+            replace(self.stands(), events=(), asked="").write(path)
             self.tree.wait_for(path)
 
     def stands(self) -> Mark:
@@ -188,6 +188,7 @@ class Growing:
             **about,
             lost=self.lost,
             last=self.last,
+            asked=asked_of(self.attributes),
         )
 
     def commit(self) -> None:

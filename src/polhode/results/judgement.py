@@ -21,6 +21,8 @@ _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard
 def up_to_what_has_no_value(run: Any) -> Any:
     """The run up to the first sample in which a quantity that must have a value has none; all of it if there is no
     such. Members of a batch are judged each for itself: one without a value is lost from there on."""
+    if run.nothing_wrong:
+        return run
     values = {name: run[name] for name in run.judged}
     if all(np.isfinite(v).all() for v in values.values()):
         return run
@@ -101,11 +103,25 @@ def drift_of(run: Any, what: str | np.ndarray) -> float:
     return float(np.max(far / size_of(size, largest)))
 
 
+def _of_energy(kinetic: Any, potential: Any) -> tuple[Any, Any]:
+    """How far the energy of each member went, and how much there was to move."""
+    energy = kinetic + potential
+    change = abs(energy - energy[0]).max(axis=0)
+    return change, kinetic[0] + (potential.max(axis=0) - potential.min(axis=0))
+
+
+def grew(run: Any) -> Any:
+    """Whether the energy of any member changed by more than there was to move."""
+    change, most = _of_energy(run["kinetic"], run["potential"])
+    return (change > most).any()
+
+
 def energy_gone_wrong(run: Any) -> str | None:
     """A sentence where the energy changed though nothing drives the motion."""
+    if run.nothing_wrong:
+        return None
     kinetic, potential = left(run, run["kinetic"]), left(run, run["potential"])
     energy = kinetic + potential
-    change = np.abs(energy - energy[0]).max(axis=0)
     if run.renewals or run.halvings:
         if not np.any(np.ptp(energy, axis=0) > _NOTICED * kinetic.max()) or "energy" not in run.conserved:
             return None
@@ -114,7 +130,7 @@ def energy_gone_wrong(run: Any) -> str | None:
             "motion, though nothing drives this system: its steps were solved, but are too long to follow it; take "
             "smaller ones"
         )
-    most = kinetic[0] + np.ptp(potential, axis=0)
+    change, most = _of_energy(kinetic, potential)
     if not (change > most).any() or "energy" not in run.conserved:
         return None
     worst = np.unravel_index(np.argmax(change - most), np.shape(change))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from polhode._notices import warn
 from polhode.model.checks import InputError
 from polhode.results.clock import NAME
+from polhode.results.dataset import FORMATS, GROWN
+from polhode.results.finishing import END
 from polhode.results.lock import Lock
+from polhode.results.rerun import differences
 from polhode.results.store import NO_ROOM, SaveError
-from polhode.results.tree import HIDDEN, Tree
+from polhode.results.store import attributes as attributes_of
+from polhode.results.tree import HIDDEN, TornError, Tree
 
 LOCK = "lock"
 
@@ -30,7 +35,31 @@ def opened(path: Path) -> Iterator[Tree]:
     if (place / HIDDEN).is_symlink() or not (place / HIDDEN).is_dir():
         raise InputError(f"{str(path)!r} has no folder {HIDDEN!r} with marks of where it stands: it cannot go on")
     with locked(place / HIDDEN, path):
-        yield Tree(place)
+        tree = Tree(place)
+        _tidied(tree)
+        yield tree
+
+
+def check_grown(path: Path) -> None:
+    """An InputError unless it is a run that can go on."""
+    known = attributes_of(path)
+    if known.get("format") != GROWN:
+        said = "was saved whole, not written as it went" if known.get("format") in FORMATS else "is of another version"
+        raise InputError(
+            f"{str(path)!r} {said} (its format is {known.get('format')!r}; this polhode goes on with {GROWN!r}). "
+            f"polhode run {path} --until TIME makes a longer run of it"
+        )
+    if changed := differences(known.get("environment")):
+        warn(f"{path}: from here on the last bits of its numbers may differ: {'; '.join(changed)}")
+
+
+def _tidied(tree: Tree) -> None:
+    """What a process left that was killed when the run had ended, before it had taken its own things away."""
+    if tree.attributes.get("finished") == 1:
+        with suppress(TornError):
+            tree.look(tree.samples)
+            tree.clean()
+            clean_marks(tree, END)
 
 
 def clean_marks(tree: Tree, slot: str) -> None:

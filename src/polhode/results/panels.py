@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, ending
 from polhode.results.sizes import starts_with_something
 from polhode.results.store import check_folder
 from polhode.results.style import COLOURS, house_style, plain, print_width
@@ -29,9 +29,9 @@ def written_to(figure: Any, path: str | Path) -> None:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a picture is written to a path, 'energy.png' say; got {path!r}")
     path = Path(path)
-    known = sorted(f".{ending}" for ending in figure.canvas.get_supported_filetypes())
-    if path.suffix.lower() not in known:
-        more = "; animate(path) writes that" if path.suffix in (".html", ".mp4", ".glb") else ""
+    known = sorted(f".{kind}" for kind in figure.canvas.get_supported_filetypes())
+    if ending(path) not in known:
+        more = "; animate(path) writes that" if ending(path) in (".html", ".mp4", ".glb") else ""
         raise InputError(f"a picture is written to a name that ends in {', '.join(known)}; got {str(path)!r}{more}")
     check_folder(path)
     if path.is_dir():

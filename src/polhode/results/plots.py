@@ -12,11 +12,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, nearest, shown
 from polhode.results import curves, paths, residuals  # noqa: F401 (they register what they have)
 from polhode.results.families import DRAWN, draw_family, drawer, member_dims
 from polhode.results.panels import Panel, drawing_on, page
 from polhode.results.registry import PLOTS, Plot
+
+
+def check_dataset(dataset: Any) -> None:
+    """An InputError where it is not one of a run, or not whole."""
+    if not hasattr(dataset, "data_vars"):
+        raise InputError(f"plots are drawn from a dataset, run.dataset or ph.load(path); got {shown(dataset)}")
+    missing = ["t"] * ("t" not in dataset.dims) + [
+        key for key in ("kind", "method", "step") if key not in dataset.attrs
+    ]
+    if missing:
+        raise InputError(
+            f"this dataset has no {', '.join(missing)}: it is not one of polhode's, or lost what it said of itself. "
+            "Give run.dataset, ph.load(path) or a part of one; xarray.set_options(keep_attrs=True) keeps attributes"
+        )
 
 
 @dataclass(frozen=True)
@@ -26,11 +40,11 @@ class Plots:
     dataset: Any
 
     def __post_init__(self) -> None:
-        if not hasattr(self.dataset, "data_vars"):
-            raise InputError(f"plots are drawn from a dataset, run.dataset or ph.load(path); got {self.dataset!r}")
+        check_dataset(self.dataset)
 
     def __call__(self, path: str | Path | None = None) -> Any:
         """All that fit on one page; of a batch, curves of its members."""
+        self._some()
         if member_dims(self.dataset):
             return draw_family(self.dataset, path)
         d = self._one()
@@ -41,7 +55,9 @@ class Plots:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in PLOTS:
-            raise AttributeError(f"there is no plot {name!r}; there are {', '.join(p.name for p in self._drawable())}")
+            names = [plot.name for plot in self._drawable()]
+            raise AttributeError(f"there is no plot {name!r}{nearest(name, names)} There are {', '.join(names)}")
+        self._some()
         if name in DRAWN and member_dims(self.dataset):
             return drawer(self.dataset, name)
         return partial(self._draw, PLOTS[name])
@@ -51,11 +67,16 @@ class Plots:
 
     def constraints(self, *, path: str | Path | None = None) -> Any:
         """What there is of slip and gap, a panel each."""
+        self._some()
         there = [name for name in ("slip", "gap") if name in self.dataset and PLOTS[name].panels(self.dataset)]
         panels = [(partial(self._draw, PLOTS[name]), None) for name in there]
         if not panels:
             raise InputError("this run has no constraints, or keeps them exactly: there are no residuals to draw")
         return page(panels, "Residuals of the constraints", path)
+
+    def _some(self) -> None:
+        if not self.dataset.sizes["t"]:
+            raise InputError("this dataset has no samples, so there is nothing to draw")
 
     def _drawable(self) -> list[Plot]:
         return [plot for plot in PLOTS.values() if set(plot.needs) <= set(map(str, self.dataset.variables))]

@@ -13,20 +13,24 @@ import numpy as np
 
 from polhode.accuracy import ErrorEstimate
 from polhode.algebra import Quaternion
+from polhode.algebra.library import here
 from polhode.model.checks import InputError, unknown
 from polhode.model.method import Method
 from polhode.model.quantity import Quantity
+from polhode.results.accessor import with_accessor
 from polhode.results.card import card_of
 from polhode.results.course import Course
 from polhode.results.dataframe import dataframe_of
 from polhode.results.dataset import dataset_of
 from polhode.results.error_of import error_of
+from polhode.results.glance import nothing_wrong
 from polhode.results.judgement import conserved_along, drift_of, energy_gone_wrong, up_to_what_has_no_value
 from polhode.results.observable import Observable
 from polhode.results.parts import mapped, over_parts
 from polhode.results.plots import Plots
-from polhode.results.scenes import animation_of
+from polhode.results.scenes import animation_of, scene_of
 from polhode.results.sending import Lost, Sendable
+from polhode.results.still import still
 from polhode.results.store import save
 from polhode.results.summary import described, summary
 from polhode.simulation import Trajectory
@@ -70,20 +74,19 @@ class Run(Sendable, Course):
 
     @property
     def state(self) -> Any:
-        """Every sample: a state whose arrays have the samples in front."""
-        return self.trajectory.states
+        """Every sample: a state whose arrays have the samples in front. Those of a GPU are brought here."""
+        return here(self.trajectory.states)
 
     @property
     def last_state(self) -> Any:
         """As a step takes it."""
-        return jax.tree.map(lambda x: x[-1], self.state)
+        return here(jax.tree.map(lambda x: x[-1], self.trajectory.states))
 
     @property
     def members(self) -> tuple[int, ...]:
         """The shape of the batch; () if there is none."""
-        return self.last_state.shape
-
-    # Quantities.
+        shape = self.trajectory.states.shape
+        return shape[1:] if self.kind == "rotation" else self.last_state.shape
 
     @cached_property
     def _plain(self) -> Any:
@@ -189,13 +192,12 @@ class Run(Sendable, Course):
         """What the motion itself conserves, by name. A drift of anything else says nothing of the method."""
         return conserved_along(self)
 
-    # What was computed, judged.
-
     @property
     def judged(self) -> tuple[str, ...]:
         """Quantities that must have a value at every sample."""
         return tuple(name for name in _JUDGED if name in self.quantities)
 
+    nothing_wrong = cached_property(nothing_wrong)  # of a large batch
     judge, drift, energy_gone_wrong = up_to_what_has_no_value, drift_of, energy_gone_wrong
 
     def error_estimate(self, *, progress: bool | None = None) -> ErrorEstimate:
@@ -205,12 +207,10 @@ class Run(Sendable, Course):
     body = property(lambda self: self.system.body, doc="The body, of one that rotates.")
     load = property(lambda self: self.system.load, doc="Its load.")
 
-    # To look at, and to keep.
-
     @cached_property
     def dataset(self) -> Any:
         """xarray: named coordinates, units, and attributes enough to run it again."""
-        return dataset_of(self)
+        return with_accessor(dataset_of(self))
 
     @cached_property
     def plot(self) -> Plots:
@@ -232,6 +232,10 @@ class Run(Sendable, Course):
         `max_frames=`, 5001 unless said, that many are shown, evenly thinned."""
         others = [beside] if isinstance(beside, Run) else list(beside) if isinstance(beside, list | tuple) else [beside]
         return animation_of((self, *others), path, title, **how)
+
+    def still(self, at: float | None = None, *, path: str | Path | None = None) -> Any:
+        """The bodies at a time (s), half way unless said, as the animation shows them: a figure, written to a path."""
+        return still(scene_of(self, ""), at, path)
 
     def summary(self) -> dict[str, Any]:
         """The record that `polhode run --json` prints for this run."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.algebra import Quaternion
 from polhode.drawing.shapes import Axes, Ellipsoid, Plane, Shape, Tube
 from polhode.model.checks import InputError
 from polhode.model.checks import shown as given
@@ -29,6 +30,11 @@ def animation_of(runs: Sequence[Any], path: Any, title: str, *, titles: Sequence
         scene_of(run, name) for run, name in zip(runs, titles or [title * (len(runs) == 1)] * len(runs), strict=True)
     ]
     title = title or " and ".join(dict.fromkeys(run.method.name for run in runs))
+    return played(scenes, path, title, **how)
+
+
+def played(scenes: Sequence[Scene], path: Any, title: str, **how: Any) -> Any:
+    """Written to a path, or shown in a notebook."""
     return shown(scenes, title=title, **how) if path is None else animate(scenes, path, title=title, **how)
 
 
@@ -38,7 +44,9 @@ def scene_of(run: Any, title: str) -> Scene:
         raise InputError(
             f"this run is a batch of shape {run.members}, and one motion is animated at a time: simulate a member alone"
         )
-    return _of_system(run, title) if "position" in run else _of_body(run, title)
+    if "position" in run:
+        return _of_system(run, title)
+    return of_body(run.t, run["attitude"], run.known.tensor, title or f"{run.method.name}, step {run.step:g} s")
 
 
 def _of_system(run: Any, title: str) -> Scene:
@@ -61,19 +69,19 @@ def _of_system(run: Any, title: str) -> Scene:
     )
 
 
-def _of_body(run: Any, title: str) -> Scene:
+def of_body(times: np.ndarray, quaternions: np.ndarray, tensor: np.ndarray, title: str) -> Scene:
     """One rotating body as the ellipsoid of its inertia, with its axes."""
-    moments = np.linalg.eigvalsh(run.known.tensor)
-    across = np.sqrt(np.maximum(moments.sum() / 2 - np.diag(run.known.tensor), 0.02 * moments.max()))
+    moments = np.linalg.eigvalsh(tensor)
+    across = np.sqrt(np.maximum(moments.sum() / 2 - np.diag(tensor), 0.02 * moments.max()))
     shapes: list[Shape] = [Ellipsoid(tuple(across / across.max())), Axes(1.4)]
-    still = np.zeros((len(run.t), 3))
-    tip = run.attitude[:, :, 2] * 1.4
+    still = np.zeros((len(times), 3))
+    tip = np.asarray(Quaternion.of(quaternions).matrix().array)[:, :, 2] * 1.4
     return Scene(
-        run.t,
-        [Actor("body", still, run["attitude"], shapes)],
+        times,
+        [Actor("body", still, quaternions, shapes)],
         paths=[Trail("body axis 3", tip)],
         ground=Plane((0.0, 0.0, -1.5)),
-        title=title or f"{run.method.name}, step {run.step:g} s",
+        title=title,
     )
 
 

@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from polhode._programs import stored
+from polhode.algebra.library import library_of
 from polhode.results.halt import Halt
 from polhode.results.look import Look
 from polhode.rotation.loads import Free, torque_of
@@ -39,12 +40,17 @@ class Promise:
     broken: Callable[[Look], Any]
     most: Callable[[np.ndarray], np.ndarray]
 
-    def __call__(self, look: Look) -> Halt | None:
-        with np.errstate(all="ignore"):
-            far = np.asarray(self.broken(look))
+    def seen(self, look: Look) -> tuple[Any, Any, Any]:
+        """Where it is broken, by how much, and how much may be round-off."""
+        far = self.broken(look)
         steps = look.run.trajectory.steps[look.rows]
-        most = np.broadcast_to(self.most(steps.astype(float)), steps.shape)
-        bad = far > most.reshape(-1, *[1] * (far.ndim - 1))  # not of NaN, of a member that is lost
+        most = self.most(steps * 1.0)
+        return far > most.reshape(-1, *[1] * (far.ndim - 1)), far, most  # not of NaN, of a member that is lost
+
+    def __call__(self, look: Look) -> Halt | None:
+        steps = look.run.trajectory.steps[look.rows]
+        with np.errstate(all="ignore"):
+            bad, far, most = self.seen(look)
         if not bad.any():
             return None
         i = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
@@ -96,7 +102,7 @@ def _of_system(run: Any) -> list[Promise]:
 
 
 def _always(bound: float) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda steps: np.full(len(steps), bound)
+    return lambda steps: 0.0 * steps + bound
 
 
 def _growing(bound: float) -> Callable[[np.ndarray], np.ndarray]:
@@ -104,12 +110,13 @@ def _growing(bound: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _size(vectors: Any) -> Any:
-    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
+    library = library_of(vectors)
+    return library.sqrt(library.einsum("...i,...i->...", vectors, vectors))
 
 
 def _length_of_attitude(look: Look) -> Any:
-    w, x, y, z = (np.asarray(c)[look.rows] for c in look.run.state.attitude)
-    return 0.5 * np.abs(w * w + x * x + y * y + z * z - 1.0)
+    w, x, y, z = (c[look.rows] for c in look.run.state.attitude)
+    return 0.5 * abs(w * w + x * x + y * y + z * z - 1.0)
 
 
 def _energy(look: Look) -> Any:
@@ -117,8 +124,8 @@ def _energy(look: Look) -> Any:
     run, rows = look.run, look.rows
     if look.acted:
         return np.zeros(rows.stop - rows.start)
-    size = _size(run["momentum"][rows]) * _size(run["omega"][rows])
-    return np.abs(run["energy"][rows] - look.gauges["energy.start"]) / np.maximum(size, look.gauges["energy.start"])
+    size, start = _size(run["momentum"][rows]) * _size(run["omega"][rows]), look.gauges["energy.start"]
+    return abs(run["energy"][rows] - start) / library_of(size).maximum(size, start)
 
 
 def _momentum(look: Look) -> Any:
@@ -132,7 +139,7 @@ def _length(look: Look) -> Any:
     start = _size(look.gauges["spatial_momentum.start"])
     if look.acted:
         return np.zeros(look.rows.stop - look.rows.start)
-    return np.abs(_size(look.run["momentum"][look.rows]) - start) / start
+    return abs(_size(look.run["momentum"][look.rows]) - start) / start
 
 
 def _gradient(look: Look) -> Any:

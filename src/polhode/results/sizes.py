@@ -15,7 +15,7 @@ _NOTHING = 1e-9  # of its largest part: a quantity that starts smaller than this
 
 def starts_with_something(start: Any, largest: Any) -> Any:
     """Whether the size at the start means something against the largest of its parts."""
-    return np.abs(start) > _NOTHING * np.asarray(largest)
+    return abs(start) > _NOTHING * np.asarray(largest)
 
 
 def size_of(start: Any, largest: Any) -> Any:

@@ -8,16 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from polhode.results.checkpoints import Mark, SpoiltError
+from polhode.results.checkpoints import Mark, SpoiltError, asked_of
+from polhode.results.growing import SLOTS
 from polhode.results.tree import TornError, Tree
 
 
 def sound(tree: Tree, start: Mark) -> tuple[Mark, str | None]:
     """The last mark that all before it bears out, and what was wrong with those after it. `start`: before all samples,
-    with a state like those of the run."""
+    with a state like those of the run. TornError where the folder's zarr.json is not that of its marks."""
     if "checkpoint" not in tree.attributes:  # it ended before its first commit
         return start, None
     committed, wrong = _mark(tree, str(tree.attributes.get("checkpoint")), start)
+    known = committed or next((mark for mark, _ in (_mark(tree, name, start) for name in SLOTS) if mark), None)
+    if known is not None and known.asked != asked_of(tree.attributes):
+        raise TornError("its zarr.json is that of another run, to another end")
     if committed is not None and committed.samples > tree.samples:
         committed, wrong = None, "the mark of where it stands is of more samples than there are"
     parts, torn = _sound_parts(tree, committed, start)

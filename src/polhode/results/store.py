@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polhode._notices import warn
-from polhode.model.checks import InputError, nearest
+from polhode.model.checks import InputError, ending, nearest
 from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now
 from polhode.results.metadata import ForeignError
@@ -25,9 +25,9 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TRIES = 20  # to read what is being replaced all the time
 
 
-def _format(ending: str) -> Any:
+def _format(kind: str) -> Any:
     """Its module, which imports what takes its time."""
-    return importlib.import_module(f"polhode.results.format_{_FORMATS[ending]}")
+    return importlib.import_module(f"polhode.results.format_{_FORMATS[kind]}")
 
 
 class SaveError(OSError):
@@ -43,9 +43,9 @@ def check_ending(path: str | Path) -> Path:
 
 def _check_kind(path: str | Path) -> Path:
     path = Path(path)
-    if path.suffix not in ENDINGS:
+    if ending(path) not in ENDINGS:
         raise InputError(
-            f"cannot tell the format of {str(path)!r} by its ending {path.suffix!r}{nearest(path.suffix, ENDINGS)} "
+            f"cannot tell the format of {str(path)!r} by its ending {ending(path)!r}{nearest(ending(path), ENDINGS)} "
             f"Use one of {', '.join(ENDINGS)}"
         )
     if os.path.exists(path) and not _ours(path):
@@ -57,10 +57,11 @@ def _check_kind(path: str | Path) -> Path:
 
 
 def check_folder(path: Path) -> None:
-    """An InputError if no file of this name can be made where `path` would be."""
-    folder = path.absolute().parent
+    """An InputError if no file of this name can be made where `path`, or what it is a link to, would be."""
+    folder = Path(os.path.realpath(path)).parent
+    called = folder if path.is_symlink() else path.parent
     if not os.path.isdir(folder):
-        raise InputError(f"there is no folder {str(path.parent)!r} to write {path.name!r} into; make it first")
+        raise InputError(f"there is no folder {str(called)!r} to write {path.name!r} into; make it first")
     try:
         with workspace(folder) as place:
             (place / path.name).touch()
@@ -71,14 +72,14 @@ def check_folder(path: Path) -> None:
                 "choose a shorter one"
             ) from error
         why = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"cannot write into the folder {str(path.parent)!r}: {why}") from error
+        raise InputError(f"cannot write into the folder {str(called)!r}: {why}") from error
 
 
 def _ours(path: Path) -> bool:
-    if path.is_dir() != (path.suffix == ".zarr"):
+    if path.is_dir() != (ending(path) == ".zarr"):
         return False
     try:
-        return _format(path.suffix).format_of(path) in FORMATS
+        return _format(ending(path)).format_of(path) in FORMATS
     except Exception:  # whatever a foreign or damaged file makes the libraries raise: it is not ours
         return False
 
@@ -86,12 +87,12 @@ def _ours(path: Path) -> bool:
 def save(dataset: Any, path: str | Path) -> Path:
     """To `path`, by its ending. What was there before stays until the new one is whole; a `SaveError` leaves it."""
     path = _check_kind(path)
-    _check_names(dataset, path.suffix)
+    _check_names(dataset, ending(path))
     target = Path(os.path.realpath(path))
     try:
         clean(target.parent)
         with workspace(target.parent) as place:
-            _format(path.suffix).write(with_checksums(dataset.drop_encoding()), place / target.name)
+            _format(ending(path)).write(with_checksums(dataset.drop_encoding()), place / target.name)
             put(place / target.name, target)
     except OSError as error:
         if error.errno not in NO_ROOM:
@@ -103,16 +104,16 @@ def save(dataset: Any, path: str | Path) -> Path:
     return path
 
 
-def _check_names(dataset: Any, ending: str) -> None:
+def _check_names(dataset: Any, kind: str) -> None:
     """An InputError for a name that the file would not give back."""
     for name, variable in dataset.variables.items():
         for label in (str(name), *(map(str, variable.values) if variable.dtype.kind in "OU" else ())):
             if "\0" in label or label.encode(errors="ignore").decode() != label:
                 raise InputError(f"the name {label!r} has characters that cannot be saved; the run is still in memory")
-    for name in map(str, dataset.variables if ending != ".csv" else ()):  # to the others a name is a path
+    for name in map(str, dataset.variables if kind != ".csv" else ()):  # to the others a name is a path
         if name in ("", ".", "..", "zarr.json") or "/" in name or len(name.encode()) > 240:
             raise InputError(
-                f"a quantity called {name[:40]!r} cannot be saved to {ending}: give it a name of 1 to 240 characters "
+                f"a quantity called {name[:40]!r} cannot be saved to {kind}: give it a name of 1 to 240 characters "
                 "without '/', or save to .csv; the run is still in memory"
             )
 
@@ -122,7 +123,7 @@ def load(path: str | Path) -> Any:
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"a saved run is loaded by its path, text that ends in {', '.join(ENDINGS)}; got {path!r}")
     path = Path(path)
-    if path.suffix not in ENDINGS:
+    if ending(path) not in ENDINGS:
         raise InputError(f"{str(path)!r} ends in none of {', '.join(ENDINGS)}")
     for _ in range(_TRIES):
         place, mark = _place(path)
@@ -144,7 +145,7 @@ def load(path: str | Path) -> Any:
 def attributes(path: Path) -> dict[str, Any]:
     """Of a saved trajectory; without its samples where they are many."""
     try:
-        grown = path.suffix == ".zarr" and _format(".zarr").format_of(path) == GROWN
+        grown = ending(path) == ".zarr" and _format(".zarr").format_of(path) == GROWN
     except Exception:  # `load` says what is wrong with it
         grown = False
     if not grown:
@@ -170,7 +171,7 @@ def _place(path: Path) -> tuple[Path, tuple[int, int]]:
 
 def _read(place: Path, path: Path) -> Any:
     try:
-        dataset = _format(path.suffix).read(place)
+        dataset = _format(ending(path)).read(place)
     except Exception as error:  # each library raises its own kinds for damaged files
         raise InputError(
             f"{str(path)!r} cannot be read as a trajectory ({type(error).__name__}: {error}); "

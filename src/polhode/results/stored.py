@@ -12,12 +12,12 @@ import numpy as np
 import xarray
 
 from polhode.model.checks import InputError, unknown
+from polhode.results.accessor import load
 from polhode.results.gauges import drift_in
 from polhode.results.observable import Observable
 from polhode.results.quiet import quietly
 from polhode.results.run import Run
 from polhode.results.standing import states_of
-from polhode.results.store import load
 from polhode.simulation import Trajectory
 
 _READ = ("steps", "states", "offsets")
@@ -88,6 +88,10 @@ class StoredRun(Run):
         """With all samples read. An InputError where its method keeps more in a state than they hold."""
         if type(self.begun) is not type(self.now.matched(self.begun, self.now)):
             raise InputError(f"{self.method.name} goes on in the file: polhode.resume({str(self.path)!r}, until=...)")
+        return self.read()
+
+    def read(self) -> Run:
+        """What the samples hold, which is all that there is to look at."""
         read = replace(self.trajectory, states=self.trajectory.states)
         return Run(**{f.name: getattr(self, f.name) for f in fields(Run)} | {"trajectory": Trajectory(**vars(read))})
 
@@ -110,6 +114,10 @@ class StoredRun(Run):
     def last_state(self) -> Any:
         """As it is in the file."""
         return states_of(self.kind, lambda name: np.array(self._data[name].isel(t=-1).values, dtype=float))
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        return self.last_state.shape
 
     @cached_property
     def conserved(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from polhode.algebra import Quaternion, Vec3
+from polhode.algebra.written import by_name
 from polhode.model.checks import InputError, numbers
 from polhode.model.functions import is_traced
 from polhode.rotation import solids
@@ -33,6 +34,8 @@ class RigidBody:
     always diagonalised, and derivatives by its entries need three different principal moments: axes of equal ones are
     not determined, and the derivatives are NaN.
     """
+
+    __repr__ = by_name
 
     inertia: Any
     allow_unphysical: bool = field(default=False, kw_only=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+from jax import lax
 
 from polhode.algebra import Scalar
 from polhode.algebra.elliptic import LEAST_M1, Ladder, ascend, sine_cosine, third_kind, two_product
@@ -55,8 +56,12 @@ def flow_at(rates: Rates, t: Scalar) -> Flow:
     A = jnp.where(early, 1.0, A)
     close = ~early & (rates.difference <= A * _HYPERBOLIC_BELOW * jnp.exp(-2.0 * jnp.sqrt(A) * jnp.abs(t)))
     flow = _periodic(_where(early | close, _ORDINARY, rates), t)
-    flow = _where(close, _hyperbolic(_where(close, rates, _ORDINARY), t), flow)
-    flow = _where(early, _series(_where(early, rates, _ORDINARY), t), flow)
+
+    def with_others(rates: Rates, flow: Flow) -> Flow:
+        flow = _where(close, _hyperbolic(_where(close, rates, _ORDINARY), t), flow)
+        return _where(early, _series(_where(early, rates, _ORDINARY), t), flow)
+
+    flow = lax.cond(jnp.any(early | close), with_others, lambda rates, flow: flow, rates, flow)
     return flow._replace(c=jnp.where(swapped, flow.d, flow.c), d=jnp.where(swapped, flow.c, flow.d))
 
 

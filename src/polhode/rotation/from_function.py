@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import jax
@@ -75,9 +76,11 @@ class FromFunction(Load):
         kind = self.called or type(self).__name__
         if not callable(self.fn):
             raise InputError(f"{kind} needs a function of {', '.join(self._allowed)}; got {self.fn!r}")
+        # the class of an Enum speaks for its members from Python 3.13 on, and says how those are made
+        called = self.fn.__call__ if isinstance(self.fn, Enum) else self.fn
         arguments = [
             p
-            for p in inspect.signature(self.fn).parameters.values()
+            for p in inspect.signature(called).parameters.values()
             if p.name not in self.parameters and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
         least = sum(p.default is p.empty for p in arguments)

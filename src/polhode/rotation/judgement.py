@@ -46,7 +46,7 @@ def look_at(system: Any, state: State, t0: float) -> None:
     if isinstance(system.load, Free):
         return
     with failures_named("the load", GIVEN):
-        potential, torque = jax.tree.map(np.asarray, _probe(system, state, t0))
+        potential, torque = _probe(system, state, t0)
     if np.shape(potential) not in ((), state.shape):
         raise InputError(
             f"the potential must be one number for each body, shape {state.shape}; its function returned shape "

@@ -9,9 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._programs import platform
 from polhode.algebra import Mat3, Quaternion, Vec3
+from polhode.algebra.library import library_of
 from polhode.model.checks import InputError, numbers, rotation_matrix, shape_of, shown, unit_quaternion
 from polhode.rotation.members import together
+
+_MANY = 2**16
 
 
 @jax.tree_util.register_dataclass
@@ -59,7 +63,7 @@ class State:
             raise InputError(
                 f"give exactly one of omega, momentum, spatial_momentum; got {', '.join(named) or 'none of them'}"
             )
-        turning = numbers(named[0], given[named[0]], (3,))
+        turning = where_it_runs(numbers(named[0], given[named[0]], (3,)))
         return Start(attitude_of(attitude), named[0], Vec3.of(turning))
 
 
@@ -71,6 +75,9 @@ class Start:
     kind: str
     turning: Vec3
 
+    def __repr__(self) -> str:
+        return f"Start(attitude={self.attitude!r}, {self.kind}={self.turning!r})"
+
     def on(self, body: Any) -> State:
         """The state of this body, a `RigidBody` or a `Rotation`, in its own body frame."""
         shapes = {"attitude": np.shape(self.attitude.w), self.kind: np.shape(self.turning.x)}
@@ -81,6 +88,11 @@ class Start:
             if self.kind == "omega":
                 return State(q, body.moments.scale(v) if body.axes is None else Mat3.of(body.tensor) @ v)
             return State(q, v if self.kind == "momentum" else q.unrotate(v))
+
+
+def where_it_runs(x: Any) -> Any:
+    """Numbers of many bodies, on a GPU if that is where programs run: in one piece, which is quicker than in three."""
+    return jnp.asarray(x) if np.size(x) >= _MANY and platform() == "gpu" else x
 
 
 def attitude_of(value: Any) -> Quaternion:
@@ -99,7 +111,7 @@ def attitude_of(value: Any) -> Quaternion:
     )
     shape = shape_of(needed, value)
     if shape[-1:] == (4,):
-        return Quaternion.of(unit_quaternion("attitude", value))
+        return Quaternion.of(where_it_runs(unit_quaternion("attitude", value)))
     if shape[-2:] == (3, 3):
         return Quaternion.from_matrix(Mat3.of(rotation_matrix("attitude", value)))
     raise InputError(f"{needed}; got an array of shape {shape}: {shown(value)}")
@@ -121,5 +133,6 @@ def _from_directors(directors: Any) -> Any:
 
 def _broadcast(q: Quaternion, v: Vec3, shape: tuple[int, ...]) -> tuple[Quaternion, Vec3]:
     if any(np.shape(x) != shape for x in (*q, *v)):
-        q, v = jax.tree.map(lambda x: np.broadcast_to(x, shape)[()], (q, v))
+        library = library_of(*q, *v)  # all of them where one is
+        q, v = jax.tree.map(lambda x: library.broadcast_to(x, shape)[()], (q, v))
     return q, v

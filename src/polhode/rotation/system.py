@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Quaternion, Scalar, Vec3
+from polhode.algebra.library import library_of
 from polhode.model.checks import InputError, check_unit
 from polhode.model.functions import as_arrays, failures_named, is_traced
 from polhode.model.html import table
@@ -170,7 +171,7 @@ class Rotation:
             check_unit("attitude of the start", state.attitude.array)
         state = as_arrays(state)
         if any(np.shape(x) != shape for x in jax.tree.leaves(state)):
-            library: Any = jnp if is_traced(state) else np
+            library = library_of(*jax.tree.leaves(state))
             state = jax.tree.map(lambda x: library.broadcast_to(x, shape), state)
         with failures_named("the load", GIVEN):
             now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
@@ -223,6 +224,9 @@ class Rotation:
 
     def why_failed(self, state: State, t: float, h: float) -> str | None:
         return None
+
+    def __repr__(self) -> str:
+        return f"Rotation({self.describe()['body']}, moments={self.moments!r}, load={self.load!r})"
 
     def _repr_html_(self) -> str:
         rows = [(name.replace("_", " "), value) for name, value in self.describe().items()]

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.algebra.library import library_of
 from polhode.simulation.loop import Block
 from polhode.solve import Report
 
@@ -22,14 +23,20 @@ class Batch(ABC):
     @abstractmethod
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
         """`count` samples, `stride` steps apart: the state, `Ended` of the members packed, the largest tally, and
-        samples. Members that are lost are NaN from there on."""
+        samples, in arrays of numpy or of a GPU. Members that are lost are NaN from there on."""
+
+    def all_here(self, ended: Any) -> bool:
+        """Whether no member was lost."""
+        return bool(ended[0].all())
 
     def __call__(self, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
         """The last members that are left stay where they were when their step failed, and the call ends there."""
         begun = state
         state, ended, tally, samples = self.run(begun, done, t0, h, count, stride)
-        here, failed, converged, error, iterations = np.asarray(ended).reshape(5, *self.shape)
         taken = int(count * stride)
+        if self.all_here(ended):  # most: nothing else is looked at, which would have to come from a GPU
+            return Block(state, done + taken, tally, np.asarray(True), Report.explicit(), samples)
+        here, failed, converged, error, iterations = np.asarray(ended).reshape(5, *self.shape)
         if not here.any():
             taken = max(int(failed.max()) - 1, 0)
             state = self.run(begun, done, t0, h, np.int64(1), np.int64(taken))[0] if taken else begun
@@ -37,12 +44,12 @@ class Batch(ABC):
         report = Report(converged > 0, iterations.astype(int), error)
         return Block(state, done + taken, tally, here > 0, report, samples, failed)
 
-    def flat(self, x: Any) -> np.ndarray:
+    def flat(self, x: Any) -> Any:
         """Numbers of each member, members in one axis; of numbers for all the same for each."""
         rest = np.shape(x)[len(self.shape) :]
-        return np.broadcast_to(x, (*self.shape, *rest)).reshape(self.count, *rest)
+        return library_of(x).broadcast_to(x, (*self.shape, *rest)).reshape(self.count, *rest)
 
-    def shaped(self, leaves: list[np.ndarray], like: Any, *front: int) -> Any:
+    def shaped(self, leaves: list[Any], like: Any, *front: int) -> Any:
         """As a state, axes in front of the members'."""
         tree, depth = jax.tree.structure(like), len(front) + 1
         return jax.tree.unflatten(tree, [x.reshape(*front, *self.shape, *x.shape[depth:]) for x in leaves])

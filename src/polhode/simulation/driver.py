@@ -16,7 +16,7 @@ from polhode.simulation.events import Watch
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
-from polhode.simulation.samples import Samples
+from polhode.simulation.samples_on_gpu import samples_of
 from polhode.simulation.sink import Passing, Sink
 from polhode.simulation.tiles import first_steps
 from polhode.simulation.trajectory import Checkpoint, Trajectory
@@ -50,13 +50,13 @@ def integrate(
     briefly  how many steps from t0 on are taken by a program that is compiled soon rather than well: by their number
              alone, so that the same steps are taken wherever a run is cut
     rungs    those of a run before of the same method and system
-    on_samples  is shown (counts, offsets, states) of new samples after each block, and stops the run by returning True
+    on_samples  is shown (counts, offsets, what gives states) of new samples after each block; True stops the run
     watch    looks at every step, and may change the state after one, or stop the run
     last     where the last of the samples is that there were before: steps, and seconds after them
     sink     takes the samples, so that memory does not grow with the run
     """
     ladder = (Rungs(method, system, begin.state, briefly) if rungs is None else rungs).afresh(begin.rung, begin.careful)
-    saved = Samples(plan, begin.state, later, begin.done) if sink is None else Passing(plan, begin.state)
+    saved = samples_of(plan, begin.state, later, begin.done) if sink is None else Passing(plan, begin.state)
     walk = Walk(system, begin, plan, t0, ladder, saved, signals, watch)
     walk.budget = first_steps(begin.state, first_block)
     walk.on_samples, walk.last, walk.sink = on_samples, last, sink

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from polhode.solve import Report
 
 def numbers_in(state: Any) -> int:
     """Of one sample."""
-    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(state))
+    return sum([getattr(x, "size", 1) for x in jax.tree.leaves(state)])
 
 
 def capacity_for(numbers: int) -> int:
@@ -119,15 +118,20 @@ def run_members(
         new, report, ok = step_of(method, system, state, t0 + n * h, h)
         on = ended.here & ok
         lost = ended.here & ~on
-        state = jax.tree.map(lambda x: jnp.where(_wide(on, x), x, jnp.nan), new)
         tally = Tally(
             tally.iterations + jnp.where(on, report.iterations, 0),
             jnp.maximum(tally.worst, jnp.where(on, report.error, 0.0)),
-            tally.renewals + jnp.where(on, report.renewals, 0),
-            tally.halvings + jnp.where(on, report.halvings, 0),
+            tally.renewals + on * report.renewals,
+            tally.halvings + on * report.halvings,
         )
-        now = Ended(on, n - begun + 1, report.converged, report.error, report.iterations)
-        ended = replace(jax.tree.map(lambda a, b: jnp.where(lost, a, b), now, ended), here=on)
+
+        def without(state: Any, ended: Ended) -> Any:
+            state = jax.tree.map(lambda x: jnp.where(_wide(on, x), x, jnp.nan), state)
+            now = Ended(on, n - begun + 1, report.converged, report.error, report.iterations)
+            return state, replace(jax.tree.map(lambda a, b: jnp.where(lost, a, b), now, ended), here=on)
+
+        # Few steps lose anyone; what was lost stays so by itself: a step from NaN is NaN.
+        state, ended = lax.cond(jnp.any(lost), without, lambda *same: same, new, ended)
         return state, n + 1, go, tally, ended
 
     here = jnp.broadcast_to(_finite(state, shape), shape)

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.algebra.library import library_of
 from polhode.simulation.loop import Block
 from polhode.simulation.status import Status
 
@@ -46,8 +47,7 @@ def lost_in(block: Block, done: int, t0: float, step: float) -> list[LostMember]
 def without(states: Any, gone: np.ndarray) -> Any:
     """States, samples in front if `gone` has them, with NaN in the place of members that are gone."""
 
-    def emptied(x: Any) -> np.ndarray:
-        x = np.asarray(x)
-        return np.where(gone.reshape(gone.shape + (1,) * (x.ndim - gone.ndim)), np.nan, x)
+    def emptied(x: Any) -> Any:
+        return library_of(x).where(gone.reshape(gone.shape + (1,) * (x.ndim - gone.ndim)), np.nan, x)
 
     return jax.tree.map(emptied, states)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -11,21 +12,16 @@ import numpy as np
 from polhode._notices import warn
 from polhode._programs import platform
 from polhode.kernel import UnwritableError
-from polhode.kernel.cuda import Kernel, why_not
+from polhode.kernel.cuda import why_not
 from polhode.kernel.source import ENDED, TALLY
 from polhode.model.checks import InputError
 from polhode.simulation.batch import Batch
 from polhode.simulation.loop import numbers_in
-from polhode.simulation.member import kernel_source
+from polhode.simulation.member import kernel_of_steps
+from polhode.simulation.samples_on_gpu import free_memory
 from polhode.simulation.tiles import Tiles
 
 _told: set[str] = set()
-
-
-def free_memory() -> int | None:
-    """Bytes that JAX may still take on its device; None where it does not say."""
-    known = jax.devices()[0].memory_stats() or {}
-    return known["bytes_limit"] - known.get("bytes_in_use", 0) if "bytes_limit" in known else None
 
 
 def program_of_batch(method: Any, system: Any, state: Any) -> Batch:
@@ -37,7 +33,7 @@ def program_of_batch(method: Any, system: Any, state: Any) -> Batch:
         why = why or "its load is of a class whose arrays may be of each member or of all"
     if why is None:
         try:
-            return OnGpu(Kernel(kernel_source(method, system, tuple(jax.tree.leaves(own)), state)), system, own, state)
+            return OnGpu(kernel_of_steps(method, system, tuple(jax.tree.leaves(own)), state), system, own, state)
         except UnwritableError as error:
             why = f"{method.name} holds {error}"
     if why not in _told:
@@ -47,20 +43,27 @@ def program_of_batch(method: Any, system: Any, state: Any) -> Batch:
 
 
 class OnGpu(Batch):
-    """`kernel` is called as a `Kernel` is."""
+    """`kernel`: an `OverDevices`."""
 
     def __init__(self, kernel: Any, system: Any, own: Any, state: Any) -> None:
         super().__init__(state)
-        self._kernel = kernel
+        self._kernel, devices = kernel, len(kernel.devices)
+        self._more = -self.count % devices  # copies of the last member, so that each device has as many
         self._check_room(system, own, state)
         flags = zip(jax.tree.leaves(system), jax.tree.leaves(own), strict=True)
-        self._numbers = [jnp.asarray(self.flat(x) if is_own else x) for x, is_own in flags]
-        self._last: Any = (None, [])
+        self._numbers = [self._split(x) if is_own else jax.device_put(x, kernel.split(None)) for x, is_own in flags]
+
+    def _split(self, x: Any) -> Any:
+        """Numbers of each member, over the devices."""
+        x = self.flat(x)
+        if self._more:
+            x = jnp.concatenate([x, jnp.broadcast_to(x[-1:], (self._more, *x.shape[1:]))])
+        return jax.device_put(jnp.asarray(x, dtype=float), self._kernel.split(0))
 
     def _check_room(self, system: Any, own: Any, state: Any) -> None:
         """An InputError, before anything is computed, where the GPU's memory does not hold the batch."""
         flags = zip(jax.tree.leaves(system), jax.tree.leaves(own), strict=True)
-        mine = sum(self.flat(x)[0].size for x, is_own in flags if is_own)
+        mine = sum(math.prod(np.shape(x)[len(self.shape) :]) for x, is_own in flags if is_own)
         each = 8 * (mine + 2 * (numbers_in(state) // self.count + ENDED + TALLY))  # before and after a call
         free = free_memory()
         if free is not None and each * self.count > free:
@@ -70,16 +73,39 @@ class OnGpu(Batch):
             )
 
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
-        leaves = jax.tree.leaves(state)
-        now = self._last[1] if state is self._last[0] else [jnp.asarray(self.flat(x), dtype=float) for x in leaves]
-        ended, tally = jnp.zeros((ENDED, self.count)), jnp.zeros((TALLY, self.count))
-        samples = [np.empty((int(count), *x.shape)) for x in now]
+        now, every = [self._split(x) for x in jax.tree.leaves(state)], self.count + self._more
+        lying = self._kernel.split(1)
+        ended: Any
+        tally: Any
+        ended, tally = (jax.ShapeDtypeStruct((n, every), float, sharding=lying) for n in (ENDED, TALLY))
+        rows: list[list[Any]] = [[] for _ in now]
         for j in range(int(count)):
             numbers = (np.int64(done), np.int64(j * stride), np.float64(t0), np.float64(h), np.int64(stride))
             arrays = [*now, ended, tally]
-            *now, ended, tally = self._kernel(self.count, numbers, [*self._numbers, *arrays], arrays)
-            for whole, x in zip(samples, now, strict=True):
-                whole[j] = x
-        whole = self.shaped([np.asarray(x) for x in now], state)
-        self._last = (whole, now)
-        return whole, ended, np.asarray(tally).max(axis=1), self.shaped(samples, state, int(count))
+            *now, ended, tally = self._kernel(numbers, [*self._numbers, *arrays], arrays)
+            for kept, x in zip(rows, now, strict=True):
+                kept.append(x[: self.count] if self._more else x)
+        end = self.shaped([kept[-1] for kept in rows], state)
+        ended = ended[:, : self.count] if self._more else ended
+        return end, ended, np.asarray(_most(tally)), self.shaped(_stacked(rows), state, int(count))
+
+    def all_here(self, ended: Any) -> bool:
+        return bool(_all_here(ended))
+
+
+# Each in one program: to ask for one operation after the other takes longer than what they do.
+
+
+@jax.jit
+def _all_here(ended: Any) -> Any:
+    return ended[0].all()
+
+
+@jax.jit
+def _most(tally: Any) -> Any:
+    return tally.max(axis=1)
+
+
+@jax.jit
+def _stacked(rows: list[list[Any]]) -> list[Any]:
+    return [jnp.stack(kept) for kept in rows]

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 import psutil
 
+from polhode.algebra.library import on_gpu
 from polhode.model.checks import InputError
 from polhode.simulation.loop import capacity_for, numbers_in
 from polhode.simulation.plan import Plan
@@ -19,6 +20,13 @@ _FEW = 2**17  # numbers in all samples that no machine is too small for
 def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
     """What a run takes at most, to its dataset and a saved .nc: samples, their counts, two blocks on their way."""
     return 8 * (plan.room * (numbers + 1 + later) + 2 * capacity_for(numbers) * numbers)
+
+
+def held(state: Any) -> Any:
+    """As it is kept: in arrays of numpy, or where it is, if that is a GPU."""
+    if not any(isinstance(x, jax.Array) for x in jax.tree.leaves(state)):
+        return state
+    return jax.tree.map(lambda x: x if on_gpu(x) else np.asarray(x), state)
 
 
 class Samples:
@@ -34,31 +42,39 @@ class Samples:
                 f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
             )
         leaves, self._tree = jax.tree.flatten(state)
-        self._arrays = [np.empty((room, *np.shape(x))) for x in leaves]
+        self._make_room(room, leaves)
         self.counts = np.empty(room, int)
         self.offsets = np.zeros(room)
         self.count = 0
 
+    def _make_room(self, room: int, like: list[Any]) -> None:
+        self._arrays = [np.empty((room, *np.shape(x))) for x in like]
+
     def take(self, counts: np.ndarray, states: Any) -> int:
         """How many count with those of these states, after so many steps each, that are saved."""
-        keep = counts % self.plan.every == 0
-        if self.plan.at is not None or not keep.any():
+        if self.plan.at is not None:
             return self.count
-        rows = slice(0, len(counts)) if keep.all() else np.flatnonzero(keep)
-        return self.put(counts[rows], [np.asarray(x)[rows] for x in jax.tree.leaves(states)])
+        kept = np.flatnonzero(counts % self.plan.every == 0)
+        if not len(kept):
+            return self.count
+        rows = slice(0, len(counts)) if len(kept) == len(counts) else kept
+        return self.put(counts[rows], [x[rows] for x in jax.tree.leaves(held(states))])
 
     def add(self, count: int, offset: float, state: Any) -> None:
         """One."""
-        self.count = self.put(np.array([count]), [np.asarray(x)[None] for x in jax.tree.leaves(state)], offset)
+        self.count = self.put(np.array([count]), [x[None] for x in jax.tree.leaves(held(state))], offset)
 
-    def put(self, counts: np.ndarray, rows: list[np.ndarray], offset: float = 0.0) -> int:
+    def put(self, counts: np.ndarray, rows: list[Any], offset: float = 0.0) -> int:
         """How many samples count with these, the arrays of their states."""
         end = self.count + len(counts)
         self.counts[self.count : end] = counts
         self.offsets[self.count : end] = offset
+        self._put(rows, end)
+        return end
+
+    def _put(self, rows: list[Any], end: int) -> None:
         for place, new in zip(self._arrays, rows, strict=True):
             place[self.count : end] = new
-        return end
 
     def kept(self) -> tuple[np.ndarray, Any, np.ndarray | None]:
         """Counts, states and offsets."""

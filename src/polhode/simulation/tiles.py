@@ -24,6 +24,7 @@ from polhode.simulation.loop import capacity_for, numbers_in, run_members
 WIDTH = 64  # members; what a step of them makes stays in the first-level cache
 _ROOM = 3 * 2**15  # numbers
 GROUP = 32  # tiles of a call at most, so that calling takes little of the time
+_OF_GPU = 2**29  # steps of members, in the first call: some tenths of a second at most
 MANY, LARGE_GROUP = 2**16, 128  # of more members than that a call takes more tiles, to the next sample
 
 
@@ -41,7 +42,15 @@ def capacity_of(state: Any) -> int:
 
 def first_steps(state: Any, steps: int) -> int:
     """Of a run that begins with so many of one body before it looks at the clock."""
+    if state.shape and platform() == "gpu":
+        return max(8, _OF_GPU // math.prod(state.shape))
     return max(8, steps * WIDTH // max(WIDTH, math.prod(state.shape)))
+
+
+def growth(state: Any) -> float:
+    """How many times as many steps the next call may take, if the last one was that much too short: on a GPU calling
+    costs as much as many steps."""
+    return 64.0 if state.shape and platform() == "gpu" else 8.0
 
 
 def slower(state: Any) -> float:

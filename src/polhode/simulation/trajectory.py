@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.algebra.library import library_of
 from polhode.simulation.lost import LostMember
 from polhode.simulation.status import Status
 
@@ -93,7 +94,7 @@ class Trajectory:
         return replace(
             more,
             steps=np.concatenate([self.steps, more.steps]),
-            states=jax.tree.map(lambda a, b: np.concatenate([a, b]), self.states, more.states),
+            states=jax.tree.map(lambda a, b: library_of(a, b).concatenate([a, b]), self.states, more.states),
             seconds=self.seconds + more.seconds,
             iterations=(self.iterations * before + more.iterations * taken) / max(before + taken, 1),
             worst=max(self.worst, more.worst),

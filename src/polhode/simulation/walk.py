@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -20,10 +21,10 @@ from polhode.simulation.lost import LostMember, lost_in, without
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
-from polhode.simulation.samples import Samples
+from polhode.simulation.samples import Samples, held
 from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
-from polhode.simulation.tiles import capacity_of, slower
+from polhode.simulation.tiles import capacity_of, growth, slower
 from polhode.simulation.trajectory import Checkpoint
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
@@ -48,10 +49,8 @@ class Walk:
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
         self.budget, self._shown, self._capacity = 1, 0, capacity_of(begin.state)
-        self._slower = slower(begin.state)
+        self._slower, self._growth = slower(begin.state), growth(begin.state)
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
-        if begin.done == 0 and not begin.offset and plan.at is None:
-            saved.add(0, 0.0, begin.state)
 
     @property
     def t(self) -> float:
@@ -59,11 +58,13 @@ class Walk:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        return Checkpoint(jax.tree.map(np.asarray, self.state), self.done, self.offset, *self.ladder.stands)
+        return Checkpoint(held(self.state), self.done, self.offset, *self.ladder.stands)
 
     def go(self, bar: Progress, words: Callable[[], str]) -> None:
         """To the end of the plan, or to where it stops."""
         signals = self.signals
+        if self.last is None and self.plan.at is None and not self.done and not self.offset:
+            self.saved.add(0, 0.0, self.state)
         try:
             while self.done < self.plan.total and self.status is Status.OK:
                 if signals.came is not None:
@@ -82,7 +83,8 @@ class Walk:
                     self.status = Status.STOPPED
                 if not fresh and self.done > before:  # the first call may have compiled
                     self.budget = max(
-                        1, int((self.done - before) * min(8.0, _BLOCK_SECONDS * self._slower / max(spent, 1e-6)))
+                        1,
+                        int((self.done - before) * min(self._growth, _BLOCK_SECONDS * self._slower / max(spent, 1e-6))),
                     )
             if self.status in (Status.OK, Status.STOPPED):
                 self._leave(self.done, np.inf if self.status is Status.OK else self.offset + _END * self.plan.step)
@@ -215,7 +217,7 @@ class Walk:
         said = None
         if self.on_samples is not None and new.start != new.stop:
             self._shown = new.stop
-            said = self.on_samples((saved.counts[new], saved.offsets[new], saved.between(new.start, new.stop)))
+            said = self.on_samples((saved.counts[new], saved.offsets[new], partial(saved.between, new.start, new.stop)))
         if self.sink is not None:
             self.last = (int(saved.counts[new.stop - 1]), float(saved.offsets[new.stop - 1])) if new.stop else self.last
             self.sink.take(self)

@@ -81,17 +81,29 @@ def runs_until_converged(mode: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Fixed:
+    """The residual x - g(x) of a fixed point of g; `FixedPoint` iterates g itself."""
+
+    image: Callable[[Any], Any]
+
+    def __call__(self, x: Any) -> Any:
+        return _minus(x, self.image(x))
+
+
+@dataclass(frozen=True)
 class _Iteration:
-    """Shared by `Newton` and `FixedPoint`: when to stop, and what to report."""
+    """Shared by `Newton` and `FixedPoint`: when to stop, and what to report. Sizes are compared by their squares, which
+    need no root; they are relative to the scale of the unknown, so that none vanishes that matters."""
 
     tolerance: float  # on the error left, relative
     stalled: float  # or this, where it no longer falls: round-off
     limit: int  # of iterations, until converged
     count: int  # of iterations, when fixed
     mode: Literal["auto", "converge", "fixed"] = "auto"
+    first: int = 0  # iterations before it is asked whether there are enough
 
-    def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        """A better x, and the error it still has, estimated, relative to `scale`."""
+    def improve(self, residual: Residual, x: Any, each: Scalar) -> tuple[Any, Scalar]:
+        """A better x, and the square of the error it still has, estimated; `each` is one over the scale."""
         raise NotImplementedError
 
     def __call__(self, residual: Residual, guess: Any, scale: Scalar) -> tuple[Any, Report]:
@@ -99,46 +111,45 @@ class _Iteration:
         size that corrections are compared with."""
         if any(is_mpmath(leaf) for leaf in jax.tree.leaves(guess)):
             return _in_many_digits(residual, guess, scale)
+        each = 1.0 / (scale + jnp.finfo(jnp.float64).tiny)
         guess = jax.tree.map(jnp.asarray, guess)
-        floor = jnp.finfo(jnp.float64).tiny
 
         def solve(f: Residual, x: Any) -> tuple[Any, Any]:
-            advance = self._advance(f, scale + floor)
-            far = jnp.full(jnp.shape(scale), jnp.inf)
-            s = (x, far, far, jnp.zeros(jnp.shape(scale)))
-            if runs_until_converged(self.mode):
-                s = lax.while_loop(lambda s: jnp.any(self._unfinished(s)), advance, s)
-            else:
-                for _ in range(self.count):
-                    s = advance(s)
+            far = jnp.full(jnp.shape(each), jnp.inf)
+            s = (x, far, far, jnp.zeros(jnp.shape(each)))
+            looping = runs_until_converged(self.mode)
+            for _ in range(self.first if looping else self.count):
+                s = self._advance(residual, each, s)
+            if looping:
+                s = lax.while_loop(
+                    lambda s: jnp.any(self._unfinished(s)), lambda s: self._advance_some(residual, each, s), s
+                )
             return s[0], s[1:]
 
         # All that custom_root passes on must be floats; the counts turn whole afterwards.
         x, ending = lax.custom_root(residual, guess, solve, solve_linear, has_aux=True)
         size, before, n = jax.tree.map(lax.stop_gradient, ending)
-        return x, Report(self._settled(size, before), n.astype(int), size)
+        return x, Report(self._settled(size, before), n.astype(int), jnp.sqrt(size))
 
     def _settled(self, size: Scalar, before: Scalar) -> Any:
         """Within tolerance, or stalled by round-off a little above it."""
-        return (size <= self.tolerance) | ((size >= before) & (size <= self.stalled))
+        return (size <= self.tolerance**2) | ((size >= before) & (size <= self.stalled**2))
 
     def _unfinished(self, s: Any) -> Any:
         _, size, before, n = s
         return ~self._settled(size, before) & ~jnp.isnan(size) & (n < self.limit)
 
-    def _advance(self, f: Residual, scale: Scalar) -> Callable[[Any], Any]:
-        looping = runs_until_converged(self.mode)
+    def _advance(self, f: Residual, each: Scalar, s: Any) -> Any:
+        x, size, _, n = s
+        return *self.improve(f, x, each), size, n + 1
 
-        def advance(s: Any) -> Any:
-            x, size, before, n = s
-            new, new_size = self.improve(f, x, scale)
-            if not looping or jnp.shape(size) == ():
-                return new, new_size, size, n + 1
-            go = self._unfinished(s)
-            frozen = jax.tree.map(lambda a, b: jnp.where(go, a, b), (new, new_size, size), (x, size, before))
-            return (*frozen, n + go)
-
-        return advance
+    def _advance_some(self, f: Residual, each: Scalar, s: Any) -> Any:
+        """Of a batch, those that are not finished."""
+        new = self._advance(f, each, s)
+        if jnp.shape(s[1]) == ():
+            return new
+        go = self._unfinished(s)
+        return jax.tree.map(lambda a, b: jnp.where(go, a, b), new, s)
 
 
 @dataclass(frozen=True)
@@ -156,15 +167,15 @@ class Newton(_Iteration):
     limit: int = 25
     count: int = 2
 
-    def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
+    def improve(self, residual: Residual, x: Any, each: Scalar) -> tuple[Any, Scalar]:
         y, columns = once(partial(with_columns, residual), x)
         solve = solver_of(columns, y)
         first = solve(y)
         x = _minus(x, first)
         second = solve(residual(x))
-        a, b = _relative(first, scale), _relative(second, scale)
-        left = 2.0 * b * (b / (a + b + jnp.finfo(jnp.float64).tiny))
-        return _minus(x, second), jnp.where(a < 1e-12, 0.0, left)  # then b is round-off, and squares vanish
+        a, b = _squared(first, each), _squared(second, each)
+        left = 4.0 * b * (b / (a + b + jnp.finfo(jnp.float64).tiny))
+        return _minus(x, second), jnp.where(a < 1e-24, 0.0, left)  # then b is round-off, and squares vanish
 
 
 @dataclass(frozen=True)
@@ -177,24 +188,31 @@ class PlainNewton(_Iteration):
     limit: int = 25
     count: int = 4
 
-    def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
+    def improve(self, residual: Residual, x: Any, each: Scalar) -> tuple[Any, Scalar]:
         y, columns = once(partial(with_columns, residual), x)
         dx = solver_of(columns, y)(y)
-        return _minus(x, dx), _relative(dx, scale)
+        return _minus(x, dx), _squared(dx, each)
 
 
 @dataclass(frozen=True)
 class FixedPoint(_Iteration):
-    """x <- x - residual(x), for residuals of the form x - g(x) with g a contraction."""
+    """x <- x - residual(x), for residuals of the form x - g(x) with g a contraction.
 
-    tolerance: float = 2e-16
+    Corrections fall by a constant factor, so with b after a the next one is b²/a: that is asked to be below the
+    tolerance, and well below round-off, as it has the same sign step after step."""
+
+    tolerance: float = 1e-18
     stalled: float = 1e-12
     limit: int = 200
     count: int = 12
 
-    def improve(self, residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Scalar]:
-        dx = residual(x)
-        return _minus(x, dx), _relative(dx, scale)
+    def improve(self, residual: Residual, x: Any, each: Scalar) -> tuple[Any, Scalar]:
+        new = residual.image(x) if isinstance(residual, Fixed) else _minus(x, residual(x))
+        return new, _squared(_minus(new, x), each)
+
+    def _settled(self, size: Scalar, before: Scalar) -> Any:
+        falls = (size * size <= self.tolerance**2 * before) & (before < jnp.inf)
+        return falls | ((size >= before) & (size <= self.stalled**2))
 
 
 def _in_many_digits(residual: Residual, x: Any, scale: Scalar) -> tuple[Any, Report]:
@@ -212,7 +230,7 @@ def _minus(x: Any, y: Any) -> Any:
     return jax.tree.map(lambda a, b: a - b, x, y)
 
 
-def _relative(x: Any, scale: Scalar) -> Scalar:
-    """|x|/scale, without the square of a small x, which vanishes where neither x nor scale does."""
-    each = 1.0 / scale
-    return jnp.sqrt(sum((leaf * each) ** 2 for leaf in jax.tree.leaves(x)))
+def _squared(x: Any, each: Scalar) -> Scalar:
+    """The sum of squares of x, in units of which there are `each` to one: as it stands, that of a small x would vanish
+    where neither x nor its scale does."""
+    return sum((leaf * each) ** 2 for leaf in jax.tree.leaves(x))

@@ -16,8 +16,6 @@ from polhode.model.checks import InputError
 from polhode.model.problem import Problem
 from polhode.results.durable import written
 from polhode.results.quiet import quietly
-from polhode.results.store import attributes
-from polhode.resuming import resume
 from polhode.simulation import Status, StepError
 from polhode.sweeps.members import Source, stacked
 
@@ -75,12 +73,7 @@ def _alike(made: list[Any]) -> bool:
 def _run(store: Path, problem: Problem, how: dict[str, Any]) -> str:
     """From the start, or from where one that was killed stands, to the end; why it failed, if it did."""
     try:
-        if not store.exists():
-            simulate(problem, out=store, progress=False, **how)
-        elif not attributes(store).get("finished"):
-            resume(store, problem, method=how["method"], progress=False)
-        else:
-            return str(attributes(store).get("why", ""))
+        simulate(problem, out=store, resume=True, progress=False, **how)
     except (StepError, InputError) as error:
         return str(error)
     return ""

@@ -12,7 +12,8 @@ from typing import Any
 
 from polhode._notices import warn
 from polhode.inputs.schema import read_toml
-from polhode.model.checks import InputError, nearest, shown
+from polhode.kept import LOCK, check_folder, folder_of
+from polhode.model.checks import InputError, ending, nearest, shown
 from polhode.model.registry import method_of
 from polhode.problems import PROBLEMS
 from polhode.results.durable import written
@@ -25,7 +26,7 @@ from polhode.sweeps.group import Group, read_outcome
 from polhode.sweeps.members import Source
 from polhode.sweeps.workers import cores, run_all
 
-PLAN, LOCK = "sweep.json", "lock"
+PLAN = "sweep.json"
 _LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
 _KEYS = ("design", "members", "seed", "over", "out")
 
@@ -80,14 +81,14 @@ def sweep(
     if "out" not in settled:
         raise InputError('a sweep is written to a folder: give out="sweep.zarr", or --out sweep.zarr')
     path = check_ending(Path(settled["out"]))
-    if path.suffix != ".zarr":
+    if ending(path) != ".zarr":
         raise InputError(f"a sweep is written to .zarr; got {str(path)!r}")
     _check(source, layout)
     folder = folder_of(path)
     plan = _planned(source, layout)
     if not force and path.exists() and not (folder / PLAN).exists():
         raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
-    folder.mkdir(exist_ok=True)
+    check_folder(folder, PLAN)
     with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
         if force:
             _emptied(folder)
@@ -123,11 +124,6 @@ def _emptied(folder: Path) -> None:
             each.unlink()
 
 
-def folder_of(path: Path) -> Path:
-    """Where members are while they run."""
-    return path.parent / f"{path.name}.members"
-
-
 def _source(what: Any, given: Mapping[str, Any], about: dict[str, Any]) -> tuple[Source, dict[str, Any]]:
     """What members are made of, and what is said of the sweep: by the file, or instead."""
     if callable(what):
@@ -137,7 +133,7 @@ def _source(what: Any, given: Mapping[str, Any], about: dict[str, Any]) -> tuple
     if str(what) in PROBLEMS:
         return Source(str(what), {"problem": str(what)}, how=given), about
     path = Path(what)
-    if path.suffix != ".toml":
+    if ending(path) != ".toml":
         raise InputError(
             f"{shown(str(what))} is neither an input file, which ends in .toml, nor a built-in problem"
             f"{nearest(str(what), PROBLEMS)} Problems: {', '.join(PROBLEMS)}"

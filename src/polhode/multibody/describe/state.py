@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from polhode.algebra.arrays import matrices
+from polhode.algebra.written import by_name
 from polhode.model.pytree import tree
 from polhode.multibody.describe.bodies import Body
 
@@ -21,6 +22,8 @@ class State:
     velocities: Any  # (N, 3) space axes (m/s)
     omegas: Any  # (N, 3) body axes (rad/s)
     multipliers: Any  # (k,) the classical multipliers, half a step back: constraint forces (N, N m)
+
+    __repr__ = by_name
 
     @property
     def shape(self) -> tuple[int, ...]:

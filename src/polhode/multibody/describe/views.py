@@ -6,18 +6,22 @@ components: what is differentiated twice in every step then holds no small array
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from polhode._programs import Program, Traced, traced
+from polhode._programs import Program, Traced, fingerprint, has_64_bits, settings, traced
 from polhode.algebra import Mat3, Vec3
 from polhode.model.checks import InputError, unknown
-from polhode.model.functions import as_float, failures_named
+from polhode.model.functions import as_float, failures_named, is_traced
 from polhode.multibody.describe.bodies import GROUND
+
+_MANY = 256
+_uses: dict[Hashable, tuple[tuple[str, ...], Any]] = {}  # of functions that were looked at, see `bodies_used`
 
 
 @jax.tree_util.register_dataclass
@@ -167,7 +171,15 @@ class OfView(Traced):
         if isinstance(fn, OfView):
             return fn
         numbers = jax.tree.map(as_float, dict(parameters))
-        uses, found = bodies_used(lambda view: fn(view, **numbers), names, what)
+        known = _marked(fn, names, numbers)
+        if known is not None and known in _uses:
+            uses, found = _uses[known]
+        else:
+            uses, found = bodies_used(lambda view: fn(view, **numbers), names, what)
+        if known is not None:
+            if len(_uses) >= _MANY:
+                _uses.clear()
+            _uses[known] = uses, found
         if found != shape:
             raise InputError(
                 f"the function of {what} returned an array of shape {shape} when the system was made, and now one of "
@@ -178,10 +190,20 @@ class OfView(Traced):
             seen = View(names, lambda i: frames[uses.index(names[i])], t, numbered=True)
             return jnp.asarray(fn(seen, **parameters), dtype=float)
 
-        return OfView(*traced(call, [FRAME] * len(uses), _NUMBER, numbers), uses)
+        of = None if known is None else (fn, tuple(names), uses)
+        return OfView(*traced(call, [FRAME] * len(uses), _NUMBER, numbers, of=of), uses)
 
     def __call__(self, view: View, **parameters: Any) -> Any:
         return self.evaluate([view.frame(body) for body in self.uses], view.t, parameters)
+
+
+def _marked(fn: Callable[..., Any], names: Sequence[str], numbers: Any) -> Hashable | None:
+    """What tells a function, as it is now, from others; None where that cannot be told."""
+    mark = None if is_traced(numbers) else fingerprint(fn)
+    if mark is None:
+        return None
+    leaves, tree = jax.tree.flatten(numbers)
+    return mark, tuple(names), tree, tuple(np.shape(x) for x in leaves), settings(), has_64_bits()
 
 
 def bodies_used(fn: Callable[[View], Any], names: Sequence[str], what: str) -> tuple[tuple[str, ...], Any]:

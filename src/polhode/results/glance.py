@@ -1,0 +1,77 @@
+"""A glance at all samples of a batch, in one program and where they are: whether there is anything to look into.
+
+What is looked for are the promises of sentinels, quantities without a value, and an energy that grew, by the same
+rules as everywhere; only where there is something, it is looked at sample by sample who it is and what. On a GPU the
+samples stay there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from polhode._programs import stored
+from polhode.model.quantity import Quantity
+from polhode.results.gauges import started
+from polhode.results.judgement import grew
+from polhode.results.look import Look
+from polhode.results.sentinels import promises_of
+
+_MANY = 2**20  # numbers in all samples, from which on it takes less time than to look at them one by one
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run as far as sentinels look at it, inside of a program."""
+
+    method: Any
+    now: Any
+    state: Any
+    steps: Any
+    t: Any
+    kind: str = "rotation"
+
+    @property
+    def trajectory(self) -> Seen:
+        return self
+
+    @cached_property
+    def quantities(self) -> dict[str, Quantity]:
+        return {q.name: q for q in self.now.quantities}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.quantities
+
+    def __getitem__(self, name: str) -> Any:
+        q = self.quantities[name]
+        if q.made_of:
+            return sum(self[part] for part in q.made_of)
+        of: Any = q.of
+        return of(self.now, self.state, self.t) if q.whole else jax.vmap(partial(of, self.now))(self.state, self.t)
+
+
+def nothing_wrong(run: Any, first: Any = None) -> bool:
+    """False also where it was not looked at, of runs that are small, or of more than one system. `first`: samples
+    from which on it began, if it is not its own first one."""
+    kept = run.trajectory
+    if run.kind != "rotation" or not len(kept.steps) or run.changes or any(event.acted for event in run.events):
+        return False
+    if run.renewals or run.halvings or sum(x.size for x in jax.tree.leaves(kept.states)) < _MANY:
+        return False
+    first = jax.tree.map(lambda x: x[:1], kept.states if first is None else first)
+    return bool(_glance(run.method, run.now, first, kept.states, kept.steps * 1.0, run.t))
+
+
+@stored(static=1)
+def _glance(method: Any, system: Any, first: Any, states: Any, steps: Any, t: Any) -> Any:
+    seen = Seen(method, system, states, steps, t)
+    there = jnp.isfinite(sum(jax.tree.leaves(states)))
+    fine = ~(there & ~jnp.isfinite(seen["kinetic"] + seen["potential"])).any() & ~grew(seen)
+    look = Look(seen, slice(0, len(steps)), {}, started(Seen(method, system, first, steps[:1], t[:1])))
+    for promise in promises_of(seen, thorough=False):
+        fine &= ~promise.seen(look)[0].any()
+    return fine
