@@ -11,47 +11,36 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode.bench import bicycles_gpu
 from polhode.kernel import UnwritableError
 from polhode.kernel.source import ENDED, TALLY
-from polhode.kernel.system_source import Source, source_of_systems
+from polhode.kernel.system_source import source_of_systems
 from polhode.methods import method_of
+from polhode.model.checks import InputError
 from polhode.simulation.loop import run_block
-from polhode.simulation.member import step_of_member
-from polhode.solve import until_converged
+from polhode.simulation.systems_on_gpu import Alike
 
 STEPS = 20
 ROUND_OFF = 1e-12  # of the largest number of a kind; measured: 2e-15, of multipliers 7e-14
 SOON = ("pendulum",)
 LATER = ("bicycle", "rolling-disk", "rolling-sphere", "rattleback", "four-bar")
+OWN: dict[str, tuple[dict[str, Any], ...]] = {
+    "pendulum": ({}, {"length": 0.7}),
+    "bicycle": ({"speed": 4.0}, {"speed": 5.0}),
+}
 NAMES = [*SOON, *(pytest.param(name, marks=pytest.mark.long) for name in LATER)]
 
 needs_compiler = pytest.mark.skipif(kernels.COMPILER is None, reason="there is no g++")
 
 
-def begun(name: str, **parameters: Any) -> tuple[Any, Any, Any, float]:
-    """First rung, system, state and step."""
-    problem = ph.problem(name, **parameters)
+def begun(name: str) -> tuple[Any, Alike, list[Any], list[Any], float]:
+    """First rung; two members, of other lengths or speeds where the problem has them; and the step."""
+    problems = [ph.problem(name, **own) for own in OWN.get(name, ({}, {}))]
     method = method_of("three-field", "system")
-    system, state = problem.system.begun(problem.start, 0.0)
-    return method.rungs[0], system, jax.tree.map(np.asarray, method.begin(system, state)), problem.step
-
-
-def written(method: Any, system: Any, state: Any, own: tuple[bool, ...], **how: Any) -> Source:
-    like = lambda x: jax.ShapeDtypeStruct(np.shape(x), np.result_type(x))  # noqa: E731
-    with until_converged():
-        return source_of_systems(
-            step_of_member(method), jax.tree.map(like, system), own, jax.tree.map(like, state), **how
-        )
-
-
-def taken(kernel: Any, system: Any, states: list[Any], h: float, steps: int) -> list[Any]:
-    """Numbers of the states of members, `Ended` and tally after so many steps."""
-    members = len(states)
-    leaves = [np.stack(x) for x in zip(*(jax.tree.leaves(state) for state in states), strict=True)]
-    arrays = [jax.numpy.asarray(x) for x in (*leaves, np.zeros((ENDED, members)), np.zeros((TALLY, members)))]
-    numbers = (np.int64(0), np.int64(0), np.float64(0.0), np.float64(h), np.int64(steps))
-    shared = [jax.numpy.asarray(x) for x in jax.tree.leaves(system)]
-    return [np.asarray(x) for x in kernel(numbers, [*shared, *arrays], arrays)]
+    both = [problem.system.begun(problem.start, 0.0) for problem in problems]
+    systems = [system for system, _ in both]
+    states = [jax.tree.map(np.asarray, method.begin(system, state)) for system, state in both]
+    return method.rungs[0], Alike(systems, states), systems, states, problems[0].step
 
 
 @pytest.fixture(scope="module")
@@ -60,21 +49,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("kernels")
 
 
-def on_cpu(method: Any, system: Any, state: Any, folder: Path) -> kernels.LaneOnCpu:
-    """With too little fast memory for all arrays."""
-    own = (False,) * len(jax.tree.leaves(system))
-    return kernels.LaneOnCpu(written(method, system, state, own, lanes=1, groups=1, near=1500), folder)
+def taken(method: Any, alike: Alike, states: list[Any], h: float, folder: Path) -> list[Any]:
+    """Numbers of the states of members, `Ended` and tally, by lanes with too little fast memory for all arrays."""
+    kernel = kernels.LaneOnCpu(alike.source(method, lanes=1, groups=1, near=1500), folder)
+    leaves = [np.stack(x) for x in zip(*(jax.tree.leaves(state) for state in states), strict=True)]
+    arrays = [jax.numpy.asarray(x) for x in (*leaves, np.zeros((ENDED, len(states))), np.zeros((TALLY, len(states))))]
+    numbers = (np.int64(0), np.int64(0), np.float64(0.0), np.float64(h), np.int64(STEPS))
+    read = [*map(jax.numpy.asarray, alike.numbers), *arrays]
+    return [np.asarray(x) for x in kernel(numbers, read, arrays)]
 
 
 @needs_compiler
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kernel_takes_the_steps_of_xla(name: str, folder: Path) -> None:
-    """Two members, one a few steps ahead of the other."""
-    method, system, state, h = begun(name)
-    ahead = run_block(method, system, state, np.int64(0), 0.0, h, np.int64(1), np.int64(3)).state
-    states = [state, jax.tree.map(np.asarray, ahead)]
-    *leaves, ended, tally = taken(on_cpu(method, system, state, folder), system, states, h, STEPS)
-    for k, begin in enumerate(states):
+    method, alike, systems, states, h = begun(name)
+    assert any(alike.own) == (name in OWN)
+    *leaves, ended, tally = taken(method, alike, states, h, folder)
+    for k, (system, begin) in enumerate(zip(systems, states, strict=True)):
         block = run_block(method, system, begin, np.int64(0), 0.0, h, np.int64(1), np.int64(STEPS))
         assert block.ok
         assert ended[0, k] == 1
@@ -86,18 +77,23 @@ def test_a_kernel_takes_the_steps_of_xla(name: str, folder: Path) -> None:
 @needs_compiler
 def test_a_member_whose_step_fails_stays_where_it_was(folder: Path) -> None:
     """And is told apart: what it has is its last good state, from which another way may go on."""
-    method, system, state, h = begun("pendulum")
-    kernel = on_cpu(method, system, state, folder)
-    wild = jax.tree.map(np.array, state)
+    method, alike, _, states, h = begun("pendulum")
+    wild = jax.tree.map(np.array, states[0])
     wild.omegas[:] = 400.0 * np.array([0.3, 0.8, 0.5])
-    *leaves, ended, _ = taken(kernel, system, [wild, state], h, STEPS)
+    *leaves, ended, _ = taken(method, alike, [wild, states[1]], h, folder)
     assert ended[0].tolist() == [0.0, 1.0]
     assert ended[1].tolist() == [1.0, 0.0]
     for x, y in zip(leaves, jax.tree.leaves(wild), strict=True):
         np.testing.assert_array_equal(x[0], y)
-    *alone, _, _ = taken(kernel, system, [state], h, STEPS)
+    *alone, _, _ = taken(method, alike, states, h, folder)
     for x, y in zip(leaves, alone, strict=True):
-        np.testing.assert_array_equal(x[1], y[0])
+        np.testing.assert_array_equal(x[1], y[1])
+
+
+def test_systems_of_different_structure_do_not_move_together() -> None:
+    both = [begun(name) for name in ("pendulum", "chaplygin-sleigh")]
+    with pytest.raises(InputError, match="member 1 does not"):
+        Alike([systems[0] for _, _, systems, _, _ in both], [states[0] for _, _, _, states, _ in both])
 
 
 def test_a_step_without_words_in_c_is_named() -> None:
@@ -114,6 +110,14 @@ def test_nvrtc_compiles_the_bicycle() -> None:
     pytest.importorskip("cuda.core", reason="pip install 'polhode[kernels]'")
     from polhode.kernel.cuda import machine_code
 
-    method, system, state, _ = begun("bicycle")
-    source = written(method, system, state, (False,) * len(jax.tree.leaves(system)))
-    assert machine_code(source.text, "sm_90").startswith(b"\x7fELF")
+    method, alike, *_ = begun("bicycle")
+    assert machine_code(alike.source(method).text, "sm_90").startswith(b"\x7fELF")
+
+
+@needs_compiler
+@pytest.mark.long
+def test_the_benchmark_of_bicycles(folder: Path) -> None:
+    made = lambda source: kernels.LaneOnCpu(source, folder)  # noqa: E731
+    (row,) = bicycles_gpu.measure((4,), 3, 1, made, lanes=1, groups=1)
+    assert row.what == "three-field, 4 bicycles"
+    assert "failed" not in row.value

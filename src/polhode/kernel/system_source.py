@@ -19,7 +19,7 @@ from polhode.kernel.indices import Index, flat, places
 from polhode.kernel.lanes import kind_of
 from polhode.kernel.source import _HEAD, ENDED, TALLY
 
-LANES, GROUPS = 32, 1  # of a member, and members of a block
+LANES, GROUPS = 32, 4  # of a member, and members of a block
 NEAR = 3_000  # numbers of a member in fast memory, at most
 
 _LANES = r"""
