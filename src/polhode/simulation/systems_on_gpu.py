@@ -20,12 +20,11 @@ class Alike:
     def __init__(self, systems: Sequence[Any], states: Sequence[Any]) -> None:
         self._system, self._state = systems[0], states[0]
         numbers = [[np.asarray(x) for x in jax.tree.leaves(system)] for system in systems]
+        structure: Any = jax.tree.structure
         for k, (system, its) in enumerate(zip(systems, numbers, strict=True)):
-            same = jax.tree.structure(system) == jax.tree.structure(self._system)
+            same = structure(system) == structure(self._system)
             if not same or [x.shape for x in its] != [x.shape for x in numbers[0]]:
-                raise InputError(
-                    f"systems that move together differ in their numbers alone; member {k} differs otherwise"
-                )
+                raise InputError(f"systems that move together have all but their numbers alike; member {k} does not")
         columns = list(zip(*numbers, strict=True))
         self.own = tuple(any(not np.array_equal(x, column[0]) for x in column[1:]) for column in columns)
         self.numbers = [np.stack(c) if is_own else c[0] for c, is_own in zip(columns, self.own, strict=True)]
