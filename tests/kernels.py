@@ -40,15 +40,17 @@ def compiled(source: str, folder: Path) -> Any:
     assert found is not None
     names = ", ".join(argument.split()[-1] for argument in found[1].split(", "))
     every = f"for (long long i = 0; i < members; ++i) {{ blockIdx.x = i / {THREADS}; threadIdx.x = i % {THREADS};"
-    whole = f'{_SHIM}{source}\nextern "C" void all({found[1]}) {{ {every} steps({names}); }} }}\n'
+    return _built(f'{_SHIM}{source}\nextern "C" void all({found[1]}) {{ {every} steps({names}); }} }}\n', folder)
+
+
+def _built(whole: str, folder: Path) -> Any:
     name = hashlib.sha256(whole.encode()).hexdigest()[:16]  # what is loaded must not be written again
     text, library = folder / f"{name}.cpp", folder / f"{name}.so"
     if library.exists():
         return ctypes.CDLL(str(library)).all
     text.write_text(whole.replace("__restrict__", ""), encoding="utf-8")
-    subprocess.run(
-        [str(COMPILER), "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC", str(text), "-o", str(library)], check=True
-    )
+    options = ["-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-w", "-shared", "-fPIC"]
+    subprocess.run([str(COMPILER), *options, str(text), "-o", str(library)], check=True)
     return ctypes.CDLL(str(library)).all
 
 
@@ -66,3 +68,34 @@ class OnCpu(OverDevices):
 
     def wait(self) -> None:
         pass
+
+
+_ONE_LANE = r"""
+static Place gridDim;
+#define SYNC()
+#define ANY(x) (x)
+#define OTHER(x, by) x
+#define ONE_AT_A_TIME
+#define FEW_AT_ONCE
+#define RESIDENT
+static double near_memory[1 << 17];
+#define NEAR_MEMORY
+"""
+
+
+class LaneOnCpu(OnCpu):
+    """A kernel for systems, written for one lane and one member of a block."""
+
+    def __init__(self, source: Any, folder: Path) -> None:
+        OverDevices.__init__(self, jax.devices())
+        assert source.lanes == source.groups == 1
+        found = re.search(r"RESIDENT steps\((.*)\) \{", source.text)
+        assert found is not None
+        names = ", ".join(argument.split()[-1] for argument in found[1].split(", "))
+        every = "gridDim.x = 1; blockIdx.x = threadIdx.x = 0;"
+        call = f'extern "C" void all({found[1]}) {{ {every} steps({names}); }}'
+        self._far = np.empty(source.far + 1)
+        self._call = _built(f"{_SHIM}{_ONE_LANE}{source.text}\n{call}\n", folder)
+
+    def launch(self, device: int, members: int, numbers: Sequence[Any], places: Sequence[int]) -> None:
+        super().launch(device, members, numbers, [*places, self._far.ctypes.data])

@@ -17,7 +17,7 @@ import numpy as np
 from polhode._programs import platform
 from polhode.algebra import exp
 from polhode.api import simulate
-from polhode.bench import batch_gpu
+from polhode.bench import batch_gpu, bicycles_gpu
 from polhode.bench.base import Row
 from polhode.bench.native import built
 from polhode.model.problem import Problem
@@ -77,7 +77,7 @@ def measure(bodies: Sequence[int] = BODIES, work: int = 40_000_000, repeats: int
     """`work`: steps of all bodies together. The least of several runs, ours and C++ in turn. On a GPU what is
     measured there."""
     if platform() == "gpu":
-        return batch_gpu.measure()
+        return [*batch_gpu.measure(), *bicycles_gpu.measure()]
     with tempfile.TemporaryDirectory() as folder:
         why = built("batch", _OPTIONS, folder)
         program = str(Path(folder) / "batch")

@@ -98,7 +98,7 @@ class Program:
             return getattr(self, f"_{name}")(eqn, args)
         if not eqn.outvars:
             raise UnwritableError(f"{name}, which has no result")
-        outs = [x.aval for x in eqn.outvars]
+        outs: list[Any] = [x.aval for x in eqn.outvars]
         constant = all(isinstance(x, np.ndarray) for x in args)
         if constant and sum(math.prod(x.shape) for x in outs) <= _FOLDED:
             with jax.ensure_compile_time_eval():
@@ -111,7 +111,7 @@ class Program:
 
     def _moves(self, name: str, params: Any, args: list[Any], outs: list[Any]) -> list[Any] | None:
         """What is said by fewer words: reshape, slice, concatenate."""
-        x = args[0] if args else None
+        x: Any = args[0] if args else None
         if name in ("squeeze", "expand_dims", "reshape"):
             return [x] if x.shape == outs[0].shape else self._op("reshape", {}, [x], outs)
         if name == "stack":
@@ -136,6 +136,8 @@ class Program:
 
     def _op(self, name: str, params: Any, args: list[Any], avals: Sequence[Any]) -> list[Any]:
         """In the outermost loop in which it is always the same; the one that is there, if there is."""
+        if name == "dot_general" and len(self._stack) > 1:
+            args = self._by_columns(params["dimension_numbers"], args)
         inner = max((x.depth for x in args if isinstance(x, Var)), default=0)
         place = len(self._stack) - 1
         while place > inner and self._stack[place][1]:
@@ -150,6 +152,15 @@ class Program:
         block.ops.append(Op(name, params, args, outs))
         known[key] = list(outs)
         return list(outs)
+
+    def _by_columns(self, numbers: Any, args: list[Any]) -> list[Any]:
+        """A matrix that a loop multiplies with vectors, stored so that lanes, each with a row, read side by side."""
+        (a, b), ((sum_a, _), batch) = args, numbers
+        here = len(self._stack) - 1
+        rows = isinstance(a, Var) and len(a.shape) == 2 and len(b.shape) == 1 and tuple(sum_a) == (1,)
+        if not rows or batch != ((), ()) or not self._stack[here][1] or a.depth >= here:
+            return args
+        return [self._op("columns", {}, [a], [jax.core.ShapedArray(a.shape, a.dtype)])[0], b]
 
     def _while(self, eqn: Any, args: list[Any]) -> list[Any]:
         p = eqn.params
@@ -173,7 +184,6 @@ class Program:
             n, carry = p["num_consts"], p["num_carry"]
         else:  # of a newer JAX
             n, carry = (len(group) for group in list(p["ft_in"].unpack())[:2])
-        m = n + carry
         if len(eqn.outvars) != carry or p["reverse"]:
             raise UnwritableError("a scan that returns what it made on its way")
         given = self._given([x.aval for x in getattr(p["jaxpr"], "jaxpr", p["jaxpr"]).invars[n:]])

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 
 class Digit(NamedTuple):
-    """(text / over) % count; nothing is left beyond it where it is the `top`."""
+    """(text / over) % range; nothing is left beyond it where it is the `top`."""
 
     text: str
     over: int
-    count: int
+    range: int
     top: bool
 
     def __str__(self) -> str:
         whole = self.text if self.over == 1 else f"({self.text} / {self.over})"
-        return whole if self.top else f"({whole} % {self.count})"
+        return whole if self.top else f"({whole} % {self.range})"
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Index:
 
     @property
     def least(self) -> int:
-        return self.constant + sum(f * (d.count - 1) for d, f in self.terms if f < 0)
+        return self.constant + sum(f * (d.range - 1) for d, f in self.terms if f < 0)
 
     @property
     def most(self) -> int:
-        return self.constant + sum(f * (d.count - 1) for d, f in self.terms if f > 0)
+        return self.constant + sum(f * (d.range - 1) for d, f in self.terms if f > 0)
 
     def __str__(self) -> str:
         parts = [f"{d}" if f == 1 else f"{d} * {f}" if f > 0 else f"{d} * ({f})" for d, f in self.terms]
@@ -68,7 +68,7 @@ class Index:
                 over += one * (factor // n)
                 continue
             part = n // factor if factor > 0 and n % factor == 0 else 0
-            if part and digit.count > part and digit.count % part == 0:
+            if part and digit.range > part and digit.range % part == 0:
                 text, place, count, top = digit
                 over += Index(0, ((Digit(text, place * part, count // part, top), 1),))
                 left += Index(0, ((Digit(text, place, part, False), factor),))
@@ -91,9 +91,9 @@ def _joined(found: dict[Digit, int]) -> tuple[tuple[Digit, int], ...]:
         if low.top:
             continue
         for high, other in found.items():
-            if high.text == low.text and high.over == low.over * low.count and other == factor * low.count:
+            if high.text == low.text and high.over == low.over * low.range and other == factor * low.range:
                 rest = {d: f for d, f in found.items() if d not in (low, high)}
-                one = Digit(low.text, low.over, low.count * high.count, high.top)
+                one = Digit(low.text, low.over, low.range * high.range, high.top)
                 return _joined({**rest, one: rest.get(one, 0) + factor})
     return tuple(found.items())
 

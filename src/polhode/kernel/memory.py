@@ -49,10 +49,13 @@ class Space:
 class Buffer(Value):
     """An array in memory, rows an odd number of places apart so that lanes read columns from different banks."""
 
-    def __init__(self, shape: Sequence[int], dtype: Any, space: Space, first: int, seen: Any) -> None:
+    def __init__(
+        self, shape: Sequence[int], dtype: Any, space: Space, first: int, seen: Any, *, columns: bool = False
+    ) -> None:
         super().__init__(shape, dtype)
         self.space, self.first, self.base = space, first, str(first)
-        self.strides, self.room = strides_apart(shape)
+        self.strides, self.room = strides_apart(shape[::-1] if columns else shape)
+        self.strides = self.strides[::-1] if columns else self.strides
         self._seen = seen
 
     def at(self, place: Place) -> str:

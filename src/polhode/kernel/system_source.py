@@ -13,12 +13,13 @@ import jax
 import numpy as np
 
 from polhode.kernel.array_values import Value, reads
-from polhode.kernel.array_writer import ArrayWriter, kind_of
+from polhode.kernel.array_writer import ArrayWriter
 from polhode.kernel.flat import Program, Var
 from polhode.kernel.indices import Index, flat, places
+from polhode.kernel.lanes import kind_of
 from polhode.kernel.source import _HEAD, ENDED, TALLY
 
-LANES, GROUPS = 32, 1  # of a member, and members of a block
+LANES, GROUPS = 32, 4  # of a member, and members of a block
 NEAR = 3_000  # numbers of a member in fast memory, at most
 
 _LANES = r"""
@@ -33,8 +34,9 @@ _LANES = r"""
 #define WITHIN(x, most) ((int) ((x) < 0 ? 0 : (x) > (most) ? (most) : (x)))
 #ifndef SYNC
 #define MASK (LANES == 32 ? 0xffffffffu : ((1u << (LANES %% 32)) - 1) << (threadIdx.x %% 32 / LANES * LANES))
-// What is worked out of a lane's number is worked out again after each: it would fill all registers.
-#define SYNC() do { __syncwarp(MASK); asm volatile("" : "+r"(lane)); __builtin_assume(lane >= 0 && lane < LANES); } while (0)
+// What is worked out of a lane's number is worked out again after each SYNC: it would fill all registers.
+#define KNOWN() __builtin_assume(lane >= 0 && lane < LANES)
+#define SYNC() do { __syncwarp(MASK); asm volatile("" : "+r"(lane)); KNOWN(); } while (0)
 #define ANY(x) __syncthreads_or(x)  // members of a block stay together: they run the same instructions
 #define OTHER(x, by) __shfl_xor_sync(MASK, x, by, LANES)
 #define ONE_AT_A_TIME _Pragma("unroll 1")
@@ -94,14 +96,16 @@ def source_of_systems(
         now = [x for x, _ in carried]
         with out.inside("if (!before)"):
             out.put(f"{here} = 1.0;")
-            for k, x in enumerate(mine):
-                count = max(int(np.prod(x.shape)), 1)
-                number = f"x{k}[i * {count} + k]"
-                out.put(f"for (int k = 0; k < {count}; ++k) {here} *= {number} - {number} == 0;")
+            for k, aval in enumerate(mine):
+                count = max(int(np.prod(aval.shape)), 1)
+                each = f"x{k}[i * {count} + k]"
+                out.put(f"for (int k = 0; k < {count}; ++k) {here} *= {each} - {each} == 0;")
         out.sync()
         with out.inside(f"ONE_AT_A_TIME for (long long n = 0; n < count && ANY({here} != 0); ++n)"):
             out.put("const double t = t0 + (double) (done + before + n) * h;")
-            known.update(zip(given[len(shared) :], [*now, *(out.scalar((), float, x) for x in "th")], strict=True))
+            known.update(
+                zip(given[len(shared) :], [*now, *(out.scalar((), float, name) for name in "th")], strict=True)
+            )
             results = out.block(program.block, known)
             new, texts = results[: len(now)], [out.read(x) for x in results[len(now) :]]
             good, solved, left, tries, renewed, halved = texts

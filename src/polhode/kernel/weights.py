@@ -75,7 +75,7 @@ class Weights:
                 for axis in sum_a:
                     inner *= op.args[0].shape[axis]
                 self._use(x, times * size * inner)
-        elif name in WHOLE:
+        elif name in WHOLE or name == "columns":
             self._use(op.args[0], times * op.args[0].size)
         elif name in VIEWS:
             op.kept = False
