@@ -138,10 +138,12 @@ def test_a_second_call_by_itself_compiles_nothing() -> None:
         psi = Vec3.of(size * jnp.array([1.0, 2.0, 3.0]))
         jax.block_until_ready((exp(psi), dexp_right(psi, psi)))
 
+    def note(event: str, duration_secs: float, **_: str | int) -> None:
+        if "backend_compile" in event:
+            compiled.append(duration_secs)
+
     call(0.1)
-    jax.monitoring.register_event_duration_secs_listener(
-        lambda event, seconds, **_: compiled.append(seconds) if "backend_compile" in event else None
-    )
+    jax.monitoring.register_event_duration_secs_listener(note)
     try:
         call(0.2)
         call(2.0)
