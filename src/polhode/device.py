@@ -30,9 +30,8 @@ def quickest(what: Any, load: Any, start: Any) -> str | None:
         what, start = what.system, what.start
     if not isinstance(what, RigidBody | Rotation):
         return "cpu"
-    loads = [load, getattr(what, "load", None)]
-    parts = [what.moments, *(getattr(start, name, None) for name in ("attitude", "turning", "momentum"))]
-    parts += [getattr(x, "parameters", x) for x in loads]
+    of_start = [getattr(start, name, None) for name in ("attitude", "turning", "momentum")]
+    parts = (what.moments, getattr(what, "load", None), load, of_start)
     return None if any(np.ndim(x) for x in jax.tree.leaves(parts)) else "cpu"
 
 
