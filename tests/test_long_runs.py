@@ -310,6 +310,21 @@ def test_a_full_disk_loses_nothing(whole: Path, tmp_path: Path, monkeypatch: pyt
     same(path, whole)
 
 
+def test_a_disk_that_is_full_from_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tree, "written", full)
+    with pytest.raises(SaveError, match="Nothing of it was begun; make room, then run it again"):
+        body(out=tmp_path / "run.zarr")
+    assert list(tmp_path.iterdir()) == []
+    several = ph.problem("free-body", inertia=[(1.0, 1.6, 2.2), (1.0, 1.5, 2.0)])
+    with pytest.raises(SaveError, match="a member of .*: No space left on device. .* the same call, or command, goes"):
+        ph.simulate(several, method="dmv", step=STEP, steps=70, out=tmp_path / "batch.zarr")
+    monkeypatch.undo()
+    ph.simulate(several, method="dmv", step=STEP, steps=70, out=tmp_path / "batch.zarr")
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"

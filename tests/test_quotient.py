@@ -34,6 +34,8 @@ def test_times_and_saving_every(tmp_path: Path) -> None:
     assert q.t[-1] == pytest.approx(1.0)
     np.testing.assert_allclose(q.values[1:], np.append(whole.values[7::7], whole.values[-1]), rtol=1e-6)
     q.plot(tmp_path / "q.png")
+    with pytest.raises(ph.InputError, match=r"ends in .*\.png"):
+        q.plot(tmp_path / "q")
     assert (tmp_path / "q.png").stat().st_size > 10_000
 
 

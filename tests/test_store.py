@@ -409,3 +409,35 @@ def test_two_steps_that_print_alike_are_both_saved(polhode: Any) -> None:
     assert code == 0, err
     kept = {json.loads(p.read_text().split("\n")[0][10:])["attributes"]["step"] for p in Path.cwd().glob("f-*.csv")}
     assert kept == {0.01, 0.0100000001}
+
+
+@pytest.mark.parametrize("at", range(6))
+def test_what_is_left_of_tidying_is_taken_away_by_the_next(
+    at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed while it takes its own workspace away; at most an empty folder stays, for an hour."""
+    from polhode.results.workspace import clean, workspace
+
+    left = iter(range(at))
+
+    def killed(really: Any) -> Any:
+        def call(*given: Any, **more: Any) -> None:
+            if next(left, None) is None:
+                raise SystemExit
+            really(*given, **more)
+
+        return call
+
+    def life() -> None:
+        with workspace(tmp_path) as place:
+            (place / "run.zarr").mkdir()
+            (place / "run.zarr" / "zarr.json").write_text("{}")
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        for name in ("unlink", "rmdir"):
+            patch.setattr(os, name, killed(getattr(os, name)))
+        with pytest.raises(SystemExit):
+            life()
+    clean(tmp_path)
+    assert [p for p in tmp_path.rglob("*") if p.parent != tmp_path] == []

@@ -27,7 +27,7 @@ from polhode.results.grown import grown
 from polhode.results.lock import Lock
 from polhode.results.opened import check_grown, opened
 from polhode.results.sound import planned
-from polhode.results.store import check_ending
+from polhode.results.store import SaveError, check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
 from polhode.results.tree import TornError, Tree
 from polhode.simulation import Interrupted, Plan, Status, StepError
@@ -153,6 +153,12 @@ def family(
         except Interrupted as stop:
             words = f"{stop}; the same call goes on with all of them"
             raise Interrupted(words, replace(stop.run, path=path), stop.signum) from stop
+        except SaveError as error:
+            why = error.__cause__ if isinstance(error.__cause__, OSError) else error
+            raise SaveError(
+                f"a member of {str(path)!r} cannot be written: {why.strerror or why}. What was committed of them is "
+                "whole; make room, then the same call, or command, goes on"
+            ) from error
         made.save(path)
     shutil.rmtree(folder)
     return replace(made, path=path)

@@ -79,7 +79,6 @@ def room_for(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, SaveError) or error.errno not in NO_ROOM:
             raise
-        raise SaveError(
-            f"{str(path)!r} cannot be written: {error.strerror}. What was committed is whole; make room, then go on "
-            f"with it: polhode resume {path}"
-        ) from error
+        there = f"What was committed is whole; make room, then go on with it: polhode resume {path}"
+        words = there if (path / HIDDEN).is_dir() else "Nothing of it was begun; make room, then run it again"
+        raise SaveError(f"{str(path)!r} cannot be written: {error.strerror}. {words}") from error

@@ -59,7 +59,7 @@ def _check_kind(path: str | Path) -> Path:
 def check_folder(path: Path) -> None:
     """An InputError if no file of this name can be made where `path`, or what it is a link to, would be."""
     folder = Path(os.path.realpath(path)).parent
-    called = folder if path.is_symlink() else path.parent
+    called = folder if os.path.islink(path) else path.parent
     if not os.path.isdir(folder):
         raise InputError(f"there is no folder {str(called)!r} to write {path.name!r} into; make it first")
     try:

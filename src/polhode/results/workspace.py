@@ -122,6 +122,9 @@ def _tidy(place: Path) -> None:
         target = place.parent / new.name
         if _finished(place, new.name) and not target.exists():
             put(new, target)
+    for each in place.iterdir():  # the lock last: what has none is not known to be a left-over
+        if each.name != "lock":
+            shutil.rmtree(each)
     shutil.rmtree(place)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.results.panels import written_to
 from polhode.results.style import COLOURS, MARKERS, house_style, plain
 
 
@@ -31,5 +32,5 @@ def draw(certificates: Sequence[Any], path: Any = None) -> Any:
             right.set_ylabel("relative deviation (1)")
             right.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
         if path is not None:
-            figure.savefig(path)
+            written_to(figure, path)
         return figure

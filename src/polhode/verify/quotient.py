@@ -21,6 +21,7 @@ from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.registry import method_of
 from polhode.problems import problem as problem_named
+from polhode.results.panels import written_to
 from polhode.results.run import Run
 from polhode.results.style import COLOURS, house_style, plain
 from polhode.simulation import count_steps
@@ -69,7 +70,7 @@ class Quotient:
             ax.set(title="Second quotient of precision", xlabel="t (s)", ylabel="Q (1)")
             ax.legend()
             if path is not None:
-                ax.figure.savefig(path)
+                written_to(ax.figure, path)
             return ax.figure
 
 

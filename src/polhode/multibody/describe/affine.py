@@ -101,20 +101,22 @@ def _measured(fn: Callable[[list[Frame], Any], Any], bodies: int, most: int) -> 
     """The worst that is wrong, in words; None if nothing is, or if its numbers are not known yet."""
     random = np.random.default_rng(0)
     found: list[tuple[float, str]] = []
+
+    @jax.jit  # by itself each operation of the function would be a program of its own
+    def measured(r: Any, R: Any, t: Any, first: Any, last: Any) -> Any:
+        def at(u: Any) -> Any:
+            frames = [frame_of(r[i], R[i], u[i]) for i in range(bodies)]
+            return jnp.atleast_1d(jnp.asarray(fn(frames, t), dtype=float))
+
+        return *jax.jvp(at, (jnp.zeros((bodies, 6)),), (last - first,)), at(first), at(last)
+
     for place in range(_PLACES):
         r = random.normal(size=(bodies, 3)) * 10.0 ** (place % 3 - 1)
         R = np.linalg.qr(random.normal(size=(bodies, 3, 3)))[0]
         R = R * np.linalg.det(R)[:, None, None]
         t = random.uniform(0, 3)
-
-        def at(u: Any, r: Any = r, R: Any = R, t: Any = t) -> Any:
-            frames = [frame_of(r[i], R[i], u[i]) for i in range(bodies)]
-            return jnp.atleast_1d(jnp.asarray(fn(frames, t), dtype=float))
-
         for speed in _SPEEDS:
-            ends = [jnp.asarray(speed * random.normal(size=(bodies, 6))) for _ in range(2)]
-            rest, slope = jax.jvp(at, (jnp.zeros((bodies, 6)),), (ends[1] - ends[0],))
-            values = [rest, slope, *map(at, ends)]
+            values = measured(r, R, t, *(speed * random.normal(size=(bodies, 6)) for _ in range(2)))
             if any(isinstance(x, jax.core.Tracer) for x in values):
                 return None
             rest, slope, first, last = (np.asarray(x) for x in values)

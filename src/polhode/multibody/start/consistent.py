@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -142,4 +143,9 @@ def _multipliers(system: Gathered, state: State, t: float) -> np.ndarray:
     if not system.redundant:
         return lam
     A = rows.A.toarray().reshape(system.rows, system.size, 6)
-    return np.asarray(least(jnp.asarray(A), jnp.asarray(lam), extent(system, jnp.asarray(state.positions))))
+    return np.asarray(_least(system, A, lam, state.positions))
+
+
+@stored(briefly=True)
+def _least(system: Gathered, A: Any, lam: Any, positions: Any) -> Any:
+    return least(A, lam, extent(system, positions))
