@@ -130,6 +130,28 @@ def test_dexp_is_the_derivative_of_exp(psi: Vec3, v: Any) -> None:
     close(dq.array, (q * Quaternion(0.0, *(Omega * 0.5))).array, 1e-15)
 
 
+def test_a_second_call_by_itself_compiles_nothing() -> None:
+    """Of functions of angles, with arrays of JAX; `lax.cond` does, wherever its branches are new functions."""
+    compiled: list[float] = []
+
+    def call(size: float) -> None:
+        psi = Vec3.of(size * jnp.array([1.0, 2.0, 3.0]))
+        jax.block_until_ready((exp(psi), dexp_right(psi, psi)))
+
+    def note(event: str, duration_secs: float, **_: str | int) -> None:
+        if "backend_compile" in event:
+            compiled.append(duration_secs)
+
+    call(0.1)
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        call(0.2)
+        call(2.0)
+    finally:
+        jax.monitoring.clear_event_listeners()
+    assert compiled == []
+
+
 def test_derivatives_at_zero() -> None:
     zero = jnp.zeros(3)
     close(jax.jacfwd(lambda v: exp(v).array)(zero), np.vstack([np.zeros(3), np.eye(3) / 2]))

@@ -197,7 +197,7 @@ def test_a_singular_matrix_gives_no_number() -> None:
 def test_a_force_is_differentiated_among_its_own_bodies() -> None:
     system = tree(3)
     q, u = (jnp.asarray(system.start.positions), system.start.rotations), jnp.zeros((system.size, 6))
-    spring, damper = force_slopes(system, q, u, 0.0)
+    spring, damper = jax.jit(lambda q, u: force_slopes(system, q, u, 0.0), compiler_options=QUICK)(q, u)
     assert {system.names[i] for i in spring[1]} == {"far 0", "near 1"}
     assert damper[2].shape == (1, 6, 1, 6)
     assert np.abs(damper[3]).max() == pytest.approx(0.4, rel=1.0)
@@ -233,22 +233,23 @@ def test_the_whole_jacobian_by_colours() -> None:
     """Every number of it, and none is left out."""
     system = as_arrays(braced().bare())
     state = mb.consistent_start(braced())[0]
-    scaled: Any = mb.ThreeFieldSparse()._equations(system, state, 0.0, H).scaled()
-    y = scaled.guess() + 0.01 * np.random.default_rng(2).normal(size=len(scaled.guess()))
     places: list[Any] = []
 
     @partial(jax.jit, compiler_options=QUICK)
-    def both(y: Any) -> tuple[Any, Any]:
+    def both(system: Any, state: Any) -> tuple[Any, ...]:
+        scaled: Any = mb.ThreeFieldSparse()._equations(system, state, 0.0, H).scaled()
+        guess = scaled.guess()
+        y = guess + 0.01 * np.random.default_rng(2).normal(size=len(guess))
         values, *places[:] = scaled._entries(y)
-        return jax.jacfwd(lambda y: scaled.residual(y)[0])(y), values
+        return y, jax.jacfwd(lambda y: scaled.residual(y)[0])(y), values, scaled.residual(y)[1][1][0]
 
-    dense, values = both(y)
+    y, dense, values, shares = both(system, state)
     at, to, size = places
     whole = sp.coo_array((np.asarray(values), (at, to)), shape=(size, size)).toarray()
     n = len(y)
     found = whole[:n, :n] - whole[:n, n:] @ whole[n:, :n]  # the shares eliminated
     # What is taken off is a share of a momentum whose own change is left out: less than the share, 1e-2 here.
-    share = float(jnp.abs(scaled.residual(y)[1][1][0]).max())
+    share = float(jnp.abs(shares).max())
     assert share < 1e-2
     assert np.abs(found - dense).max() < 2 * share + 1e-12
 

@@ -58,15 +58,16 @@ def test_one_motion_runs_on_the_cpu_and_a_batch_where_jax_does(monkeypatch: pyte
         ph.State.of(omega=np.ones((3, 3))),
     )
     run = ph.simulate(TOP, step=0.01, steps=2)
-    assert device.quickest(body, one) is None
+    assert device.quickest(body, None, one) is None
     monkeypatch.setattr(device, "platform", lambda: "gpu")
     of_members = ph.Potential(lambda R, w: w * R[2, 2], w=np.ones(4))
-    cases: list[tuple[Any, Any, str | None]] = [
-        (body, one, "cpu"), (body, many, None), (TOP, None, "cpu"), (run, None, "cpu"),
-        (ph.Rotation(body), one, "cpu"), (ph.Problem(ph.Rotation(body), many), None, None),
-        (ph.Rotation(body, of_members), one, None), (ph.problem("bicycle"), None, "cpu"),
+    cases: list[tuple[Any, Any, Any, str | None]] = [
+        (body, None, one, "cpu"), (body, None, many, None), (TOP, None, None, "cpu"), (run, None, None, "cpu"),
+        (ph.Rotation(body), None, one, "cpu"), (ph.Problem(ph.Rotation(body), many), None, None, None),
+        (ph.Rotation(body, of_members), None, one, None), (ph.problem("bicycle"), None, None, "cpu"),
+        (body, of_members, one, None), (body, None, None, "cpu"), ("nothing", None, None, "cpu"),
     ]  # fmt: skip
-    for what, start, where in cases:
-        assert device.quickest(what, start) == where
+    for what, load, start, where in cases:
+        assert device.quickest(what, load, start) == where
     with jax.default_device(jax.devices("cpu")[0]):
-        assert device.quickest(body, one) is None
+        assert device.quickest(body, None, one) is None

@@ -14,6 +14,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from browser import BROWSER, Page
 
 import polhode.papers
 from polhode.papers import PAPERS, Check, Item, Paper, PaperFigure, Part, Result
@@ -364,3 +365,19 @@ def test_long_lines_are_thinned_and_said(tmp_path: Path) -> None:
     assert len(rows) == 10_001
     assert (rows[1], rows[-1]) == ("a,line 1,0,0", "a,line 1,32000,32000")
     assert "long lines thinned evenly" in (tmp_path / "p.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chrome or Chromium")
+def test_a_line_at_the_pointer_stands_out(tmp_path: Path) -> None:
+    with house_style() as Figure:
+        figure = Figure(figsize=(5, 5))
+        ax = figure.add_subplot()
+        for label, end in (("up", 1), ("down", -1)):
+            ax.plot([0, 1], [0, end], label=label, linewidth=8)
+    (tmp_path / "lines.svg").write_text(svg_of(figure), encoding="utf-8")
+    with Page((tmp_path / "lines.svg").as_uri(), tmp_path / "browser") as page:
+        box = "document.querySelector('.curve path').getBoundingClientRect()"
+        x, y, width, height = page.evaluate(f"(() => {{ const b = {box}; return [b.x, b.y, b.width, b.height] }})()")
+        page.mouse("mouseMoved", x + 0.75 * width, y + 0.25 * height)
+        page.wait_for("getComputedStyle(document.querySelectorAll('.curve')[1]).opacity < 0.5")
+        assert page.evaluate("getComputedStyle(document.querySelector('.curve')).opacity") == "1"

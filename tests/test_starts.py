@@ -161,13 +161,17 @@ def driven(angle: Any, **start: Any) -> mb.System:
 
 def test_a_start_is_that_of_its_own_time() -> None:
     """A drive that is at nothing at t0 = 2 though not at 0, and one that is there at 0 and not at t0."""
-    right = driven(lambda t: jnp.sin(t - 2.0), velocity=(0, 0, -1), omega=(0, 1, 0))
+
+    def turning(swing: float, growth: float, **start: Any) -> mb.System:
+        return driven(lambda t: swing * jnp.sin(t - 2.0) + growth * t * t, **start)
+
+    right = turning(1.0, 0.0, velocity=(0, 0, -1), omega=(0, 1, 0))
     assert ph.simulate(ph.Problem(right, None, t0=2.0), step=0.01, until=2.1).gap.max() < 1e-14
     flow = partial(ph.flow, ph.Problem(right, None, t0=2.0), method="mm-dae", step=0.01, steps=2)
     end = jax.jit(flow, compiler_options=SOON)()
     assert end.quaternions[0, 2] == pytest.approx(np.sin(0.5 * np.sin(0.02)), abs=1e-6)  # measured 8e-8
     with pytest.raises(ph.InputError, match="does not fulfil its constraints"):
-        ph.simulate(ph.Problem(driven(lambda t: 0.1 * t * t), None, t0=0.5), step=0.01, until=0.6)
+        ph.simulate(ph.Problem(turning(0.0, 0.1), None, t0=0.5), step=0.01, until=0.6)
 
 
 def test_the_first_multipliers_are_those_of_t0() -> None:

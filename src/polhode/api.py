@@ -112,7 +112,7 @@ def simulate(
 
     For derivatives of a run, and inside jit and vmap, there is `ph.flow`.
     """
-    if (device := device or quickest(what, start)) is not None:
+    if (device := device or quickest(what, load, start)) is not None:
         return cast(Run, called_on(device, simulate, locals()))
     double_precision()
     if on_sample is not None and not callable(on_sample):

@@ -19,7 +19,7 @@ config: Any = jax.config
 _DEVICES = ("cpu", "gpu")
 
 
-def quickest(what: Any, start: Any) -> str | None:
+def quickest(what: Any, load: Any, start: Any) -> str | None:
     """Where a run computes if nobody said so: one motion on the CPU, also where there is a GPU, which would wait for
     each operation of a step; a batch of bodies where JAX does."""
     if platform() == "cpu" or config.jax_default_device is not None:
@@ -30,8 +30,10 @@ def quickest(what: Any, start: Any) -> str | None:
         what, start = what.system, what.start
     if not isinstance(what, RigidBody | Rotation):
         return "cpu"
-    parts = (what.moments, getattr(what, "load", None), start.attitude, getattr(start, "turning", None))
-    return None if any(np.ndim(x) for x in jax.tree.leaves((*parts, getattr(start, "momentum", None)))) else "cpu"
+    loads = [load, getattr(what, "load", None)]
+    parts = [what.moments, *(getattr(start, name, None) for name in ("attitude", "turning", "momentum"))]
+    parts += [getattr(x, "parameters", x) for x in loads]
+    return None if any(np.ndim(x) for x in jax.tree.leaves(parts)) else "cpu"
 
 
 @contextmanager

@@ -9,7 +9,7 @@ nothing, a step compiles to one program, and a test can run in thirty digits.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -84,7 +84,13 @@ def _derivative(k: int, n: int, x: Scalar) -> Scalar:
 
 def _branched(k: int, n: int, x: Any) -> Any:
     """The same; where no angle is large, as in most steps, without a root, sine and cosine."""
-    return lax.cond(jnp.all(x < _SERIES_BELOW), partial(_series, k, n), partial(_derivative, k, n), x)
+    return lax.cond(jnp.all(x < _SERIES_BELOW), *_ways(k, n), x)
+
+
+@cache
+def _ways(k: int, n: int) -> tuple[partial[Scalar], partial[Scalar]]:
+    """The same two functions whenever they are asked for: JAX traces, and outside of a program compiles, each anew."""
+    return partial(_series, k, n), partial(_derivative, k, n)
 
 
 _derivative_jax = jax.custom_jvp(_branched, nondiff_argnums=(0, 1))

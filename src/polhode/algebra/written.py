@@ -18,11 +18,13 @@ def number_or_shape(value: Any) -> str:
     if not isinstance(value, np.ndarray | np.generic | jax.Array | float):
         return repr(value)
     numbers = np.asarray(value)
-    if numbers.ndim == 0:
-        return f"{numbers[()]:.7g}"
-    if numbers.size > _FEW:
-        return f"of shape {numbers.shape}"
-    return np.array2string(numbers, precision=7, separator=", ", max_line_width=10**6).replace("\n", "")
+    return f"of shape {numbers.shape}" if numbers.size > _FEW else _short(numbers.tolist())
+
+
+def _short(numbers: Any) -> str:
+    if isinstance(numbers, list):
+        return f"[{', '.join(map(_short, numbers))}]"
+    return f"{numbers:.7g}" if isinstance(numbers, float) else repr(numbers)
 
 
 def components(self: Any) -> str:
