@@ -34,7 +34,8 @@ class GroupKernel(Kernel):
         from cuda.bindings import driver
 
         largest = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        (error,) = driver.cuKernelSetAttribute(largest, self._near, kernel.handle, device.device_id)
+        place = driver.CUdevice(device.device_id)
+        (error,) = driver.cuKernelSetAttribute(largest, self._near, kernel.handle, place)
         if error != driver.CUresult.CUDA_SUCCESS:
             raise RuntimeError(f"a kernel that needs {self._near} bytes of fast memory a block: {error.name}")
         known, registers = device.properties, -(-kernel.attributes.num_regs // 8) * 8

@@ -22,7 +22,7 @@ from polhode.kernel.memory import Buffer, Space, strides_apart
 from polhode.kernel.operations import TYPES, literal
 from polhode.kernel.writer import UnwritableError
 
-_LATER, _TILE = 8, 4  # stores that wait for others, and numbers of a lane that are worked out together
+_LATER, _TILE = 8, 2  # stores that wait for others, and numbers of a lane that are worked out together
 _WIDE = 0.5  # of the lanes have work, where rows are gone through one after the other
 
 
