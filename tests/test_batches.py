@@ -84,6 +84,7 @@ def test_a_member_does_not_see_the_others_nor_where_the_run_was_cut(name: str) -
         np.testing.assert_array_equal(bits(whole, slice(6)), shaped.reshape(len(shaped), 6, 7))
 
 
+@pytest.mark.optimised
 def test_a_member_that_turns_far_in_a_step_changes_no_bit_of_the_others() -> None:
     """Angles beyond the series of Stumpff's functions take another branch, for all of a tile."""
     omegas = OMEGAS.copy()
@@ -97,6 +98,7 @@ def test_a_member_that_turns_far_in_a_step_changes_no_bit_of_the_others() -> Non
         np.testing.assert_array_equal(bits(whole, [k]), bits(run([k]), [0]))
 
 
+@pytest.mark.optimised
 def test_a_member_has_the_same_bits_among_very_many() -> None:
     """Of which a call takes more tiles, and returns one sample."""
     many = 2**16 + 100
@@ -121,6 +123,7 @@ def along(*speeds: float) -> np.ndarray:
 SPEEDS = (0.1, 1.0, 0.2, 2.0)  # about a principal axis: 60 degrees are reached at t = π/3 / ω
 
 
+@pytest.mark.optimised
 def test_a_member_that_fails_is_lost_and_the_others_go_on(tmp_path: Path, capsys: Any) -> None:
     with pytest.warns(UserWarning, match=r"2 of 4 members .* lost.*\[3\] in step 53.*; \[1\] in step 105") as said:
         run = wall(along(*SPEEDS))
@@ -155,6 +158,7 @@ def test_a_member_that_fails_is_lost_and_the_others_go_on(tmp_path: Path, capsys
     assert record["energy"]["end"][1] is None
 
 
+@pytest.mark.optimised
 def test_lost_members_stay_lost_where_the_run_goes_on() -> None:
     with pytest.warns(UserWarning, match="2 of 4 members"):
         whole = wall(along(*SPEEDS))

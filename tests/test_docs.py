@@ -118,6 +118,7 @@ def test_the_page_on_runs(tmp_path: Path) -> None:
     assert names["stable"].tolist() == [4.5, 4.75, 5.0, 5.25, 5.5, 5.75, 6.0]
 
 
+@pytest.mark.optimised
 def test_the_page_on_batches(tmp_path: Path) -> None:
     """Slow tops fall and fast ones do not; a member alone has its bits."""
     names, _ = run_page("batches", tmp_path)
