@@ -232,3 +232,9 @@ def test_threads_leave_filters_of_warnings_as_they_were() -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(hush, range(40)))
     assert list(warnings.filters) == before
+
+
+def test_a_member_with_more_in_its_state_than_is_read_does_not_go_on(tmp_path: Path) -> None:
+    family = ph.simulate(batch(), **HOW | {"method": "em", "steps": 50}, out=tmp_path / "batch.zarr")
+    with pytest.raises(InputError, match="em keeps more in a state than was read"):
+        ph.simulate(family.runs[0], steps=10)

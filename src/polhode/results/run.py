@@ -130,6 +130,9 @@ class Run(Sendable, Course):
 
     def in_memory(self) -> Run:
         """This one; of a run in a file, one whose samples are read."""
+        end = self.trajectory.end
+        if end is not None and not self.changes and type(end.state) is not type(self.trajectory.states):
+            raise InputError(f"{self.method.name} keeps more in a state than was read: run it again, to a later time")
         return self
 
     def ends(self, name: str) -> tuple[Any, Any]:
