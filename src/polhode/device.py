@@ -30,8 +30,9 @@ def quickest(what: Any, start: Any) -> str | None:
         what, start = what.system, what.start
     if not isinstance(what, RigidBody | Rotation):
         return "cpu"
-    parts = (what.moments, getattr(what, "load", None), start.attitude, getattr(start, "turning", None))
-    return None if any(np.ndim(x) for x in jax.tree.leaves((*parts, getattr(start, "momentum", None)))) else "cpu"
+    begun = (getattr(start, name, None) for name in ("attitude", "turning", "momentum"))
+    parts = (what.moments, getattr(what, "load", None), *begun)
+    return None if any(map(np.ndim, jax.tree.leaves(parts))) else "cpu"
 
 
 @contextmanager
