@@ -38,7 +38,7 @@ def pretend(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr("polhode.simulation.rungs.program_of_batch", program)
     patch.setattr(samples_on_gpu, "platform", lambda: "gpu")
     patch.setattr(samples_on_gpu, "free_memory", lambda: 10**9)
-    patch.setattr("polhode.results.glance._MANY", 1)
+    patch.setattr("polhode.results.glance._MANY", {"cpu": 1})
 
 
 def problem(weights: Any = 5.0, spins: Any = None) -> ph.Problem:
@@ -94,7 +94,7 @@ def test_members_that_are_lost_are_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_a_glance_sees_what_sentinels_see(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a large batch: one member of many turns up with another energy."""
-    monkeypatch.setattr("polhode.results.glance._MANY", 1)
+    monkeypatch.setattr("polhode.results.glance._MANY", {"cpu": 1})
     monkeypatch.setattr("polhode.results.checks.WORTH", 0.0)
     body, start = ph.RigidBody((1.0, 2.0, 2.5)), ph.State.of(omega=np.ones((MEMBERS, 3)))
     run = ph.simulate(body, None, start, method="dmv", step=0.01, steps=20, every=10)

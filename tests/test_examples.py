@@ -42,7 +42,7 @@ def test_a_page_runs_in_one_namespace_and_shows_what_it_made(tmp_path: Path) -> 
     assert drawn.label == "A line: x (m) against t (s)"
     assert (tmp_path / "page-2.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert value.text == "3\n"
-    html = examples.html_of(drawn, "../_examples/page/")
+    html = examples.html_of(drawn, "../_examples/page/", "page")
     assert 'src="../_examples/page/page-2.svg"' in html
     assert 'alt="A line: x (m) against t (s)"' in html
 
@@ -73,5 +73,5 @@ def test_animations_are_framed_and_reports_linked(tmp_path: Path) -> None:
     code = "from pathlib import Path\np = Path('turning.html')\np.write_text('<p>moves</p>')\np"
     _, (output,) = examples.run(f"```python\n{code}\n```\n", "page", tmp_path)
     assert output.files == ["turning.html"]
-    assert "<iframe" in examples.html_of(output, "")
-    assert "<iframe" not in examples.html_of(examples.Output("", ["report/index.html"]), "")
+    assert "<iframe" in examples.html_of(output, "", "page")
+    assert "<iframe" not in examples.html_of(examples.Output("", ["report/index.html"]), "", "page")

@@ -13,7 +13,7 @@ from polhode._programs import platform
 from polhode.model.checks import InputError
 from polhode.model.problem import Problem
 from polhode.results.run import Run
-from polhode.rotation import RigidBody, Rotation
+from polhode.rotation import Load, RigidBody, Rotation
 
 config: Any = jax.config
 _DEVICES = ("cpu", "gpu")
@@ -30,9 +30,10 @@ def quickest(what: Any, load: Any, start: Any) -> str | None:
         what, start = what.system, what.start
     if not isinstance(what, RigidBody | Rotation):
         return "cpu"
-    of_start = [getattr(start, name, None) for name in ("attitude", "turning", "momentum")]
-    parts = (what.moments, getattr(what, "load", None), load, of_start)
-    return None if any(np.ndim(x) for x in jax.tree.leaves(parts)) else "cpu"
+    parts = (what.moments, *(getattr(start, name, None) for name in ("attitude", "turning", "momentum")))
+    loads = [x for x in (getattr(what, "load", None), load) if isinstance(x, Load)]
+    of_members = any(np.ndim(x) for x in jax.tree.leaves(parts)) or any(x.batch((), {}) for x in loads)
+    return None if of_members else "cpu"
 
 
 @contextmanager

@@ -25,6 +25,8 @@ def is_pure(x: Any) -> bool:
     package, *within = str(getattr(x, "__module__", None)).split(".")
     if package == "polhode":
         return not _RUNNING.intersection(within[:1])
+    if package not in KNOWN:
+        return False
     if package == "numpy" and ".".join((package, *within)) not in _MODULES:
         return False
     return getattr(x, "__name__", "") not in _CHANGING

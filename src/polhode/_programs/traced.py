@@ -122,11 +122,13 @@ def traced(fn: Callable[..., Any], *args: Any, of: tuple[Any, ...] | None = None
     if mark is None:
         return _traced(fn, tree, shapes)
     key = (mark, tree, tuple(s.shape for s in shapes), settings(), has_64_bits())
-    if key not in _traces:
-        if len(_traces) >= _MANY:
+    found = _traces.get(key)
+    if found is None:
+        found = _traced(fn, tree, shapes)
+        if len(_traces) >= _MANY:  # other threads may be at it, too
             _traces.clear()
-        _traces[key] = _traced(fn, tree, shapes)
-    return _traces[key]
+        _traces[key] = found
+    return found
 
 
 def _traced(fn: Callable[..., Any], tree: Any, shapes: list[Any]) -> tuple[Program, tuple[Any, ...]]:

@@ -87,7 +87,8 @@ def noise_in(repeated: Repeated, triple: Triple, which: int) -> np.ndarray:
     """What round-off has grown to, of the members in which it is more than the error by the order; 0 of the others."""
     if not triple.trustworthy.all():
         return np.zeros(triple.trustworthy.shape)
-    scatter = repeated.scatter(triple.steps // (4, 2, 1)[which])
+    steps = triple.steps // (4, 2, 1)[which]
+    scatter = np.maximum(repeated.scatter(steps), repeated.grown(steps))
     return np.where(scatter > triple.error(which)[0], 2.0 * scatter, 0.0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from polhode._signals import Signals
 from polhode.accuracy.path import Path, size
-from polhode.accuracy.triple import Triple
+from polhode.accuracy.triple import Triple, round_off
+from polhode.algebra import Vec3, exp
 from polhode.simulation import Checkpoint, Plan, Progress, Rungs, Status, integrate
 from polhode.simulation.rungs import briefly
 
@@ -19,6 +20,7 @@ from polhode.simulation.rungs import briefly
 # phase in every step of every run.
 SAMPLES = 37
 _BLOCK = 512  # steps before the first look at the clock
+_OFF, _NEAR = (1e-10, 1e-13), 0.1  # how far off a start is that is nudged; what is farther apart has nothing in common
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Repeated:
     _rungs: Rungs | None = None
     _paths: dict[int, Path | None] = field(default_factory=dict)
     _ends: dict[int, Path | None] = field(default_factory=dict)
+    _growth: np.ndarray | None = None
 
     def path(self, steps: int) -> Path | None:
         """In so many steps, at times that are common to all; None where one was not solved."""
@@ -56,6 +59,25 @@ class Repeated:
         if path is None or other is None:
             return np.full(self.start.shape, np.inf)
         return size(other.to(path.end))[0]
+
+    def grown(self, steps: int) -> np.ndarray:
+        """What round-off of so many steps has grown to at the end, as a start that is a little off does: what two runs
+        differ by may be less than that by chance. 0 where nothing moves at the start."""
+        if self._growth is None:
+            self._growth = self._growth_in(max(steps // 4, 4 * self.grid))
+        return round_off(self.method.kind, self.method.order, steps, 0.0) * self._growth
+
+    def _growth_in(self, steps: int) -> np.ndarray:
+        """How many times farther off the end is than the start: infinitely, where it is too far to tell."""
+        path = self.path(steps)
+        for off in _OFF:
+            other = self._walked(steps, np.array([steps]), nudged(self.start, off))
+            if path is None or other is None:
+                break
+            far = size(other.to(path.end))[0]
+            if np.all(far <= _NEAR):
+                return far / off
+        return np.full(self.start.shape, np.inf)
 
     def triple(self, steps: int) -> Triple | None:
         """In so many steps, a half and a quarter of them."""
@@ -82,14 +104,14 @@ class Repeated:
         """Roughly by what angle the fastest body turns in all, by how it starts (rad)."""
         return float(np.max(self.system.fastest(self.start))) * self.length
 
-    def _walked(self, steps: int, marks: np.ndarray) -> Path | None:
+    def _walked(self, steps: int, marks: np.ndarray, start: Any = None) -> Path | None:
         brief = briefly(self.system)
         self._rungs = self._rungs or Rungs(self.method, self.system, self.start, brief)
         h = self.length / steps
         trajectory = integrate(
             self.method,
             self.system,
-            Checkpoint(self.start),
+            Checkpoint(self.start if start is None else start),
             Plan(h, steps, 1, tuple((int(mark), 0.0) for mark in marks)),
             t0=self.t0,
             first_block=_BLOCK,
@@ -104,3 +126,12 @@ class Repeated:
             return None
         path = Path.of(self.system, trajectory.states)
         return path if np.isfinite(path.beside).all() and np.isfinite(path.attitudes).all() else None
+
+
+def nudged(state: Any, by: float) -> Any:
+    """A start so far off, relative to how it moves."""
+    if hasattr(state, "momentum"):
+        Pi, turn = state.momentum, exp(by * Vec3(0.5, -0.7, 0.5))
+        off = Vec3((1.0 + by) * Pi.x, (1.0 - by) * Pi.y, (1.0 + 0.5 * by) * Pi.z)
+        return replace(state, attitude=state.attitude * turn, momentum=off)
+    return replace(state, velocities=(1.0 + by) * state.velocities, omegas=(1.0 + by) * state.omegas)

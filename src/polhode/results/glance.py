@@ -14,14 +14,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from polhode._programs import stored
+from polhode._programs import platform, stored
 from polhode.model.quantity import Quantity
 from polhode.results.gauges import started
 from polhode.results.judgement import grew
 from polhode.results.look import Look
 from polhode.results.sentinels import promises_of
 
-_MANY = 2**20  # numbers in all samples, from which on it takes less time than to look at them one by one
+# Numbers in all samples, from which on it takes less time than to look at them one by one: each size is compiled.
+_MANY = {"cpu": 2**23, "gpu": 2**16}
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def nothing_wrong(run: Any, first: Any = None) -> bool:
     kept = run.trajectory
     if run.kind != "rotation" or not len(kept.steps) or run.changes or any(event.acted for event in run.events):
         return False
-    if run.renewals or run.halvings or sum(x.size for x in jax.tree.leaves(kept.states)) < _MANY:
+    if run.renewals or run.halvings or sum(x.size for x in jax.tree.leaves(kept.states)) < _MANY.get(platform(), 2**16):
         return False
     first = jax.tree.map(lambda x: x[:1], kept.states if first is None else first)
     return bool(_glance(run.method, run.now, first, kept.states, kept.steps * 1.0, run.t))

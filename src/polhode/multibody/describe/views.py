@@ -172,12 +172,10 @@ class OfView(Traced):
             return fn
         numbers = jax.tree.map(as_float, dict(parameters))
         known = _marked(fn, names, numbers)
-        if known is not None and known in _uses:
-            uses, found = _uses[known]
-        else:
-            uses, found = bodies_used(lambda view: fn(view, **numbers), names, what)
-        if known is not None:
-            if len(_uses) >= _MANY:
+        seen = None if known is None else _uses.get(known)
+        uses, found = seen or bodies_used(lambda view: fn(view, **numbers), names, what)
+        if known is not None and seen is None:
+            if len(_uses) >= _MANY:  # other threads may be at it, too
                 _uses.clear()
             _uses[known] = uses, found
         if found != shape:
