@@ -85,8 +85,7 @@ class Run(Sendable, Course):
     @property
     def members(self) -> tuple[int, ...]:
         """The shape of the batch; () if there is none."""
-        shape = self.trajectory.states.shape
-        return shape[1:] if self.kind == "rotation" else self.last_state.shape
+        return self.trajectory.states.shape[1:] if self.kind == "rotation" else self.last_state.shape
 
     @cached_property
     def _plain(self) -> Any:
