@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode._notices import warn
+from polhode._notices import warn, warn_once
+from polhode._programs import platform
 from polhode._signals import Team, watched
 from polhode.model.checks import InputError, numbers, positive, shown
 from polhode.model.family import Coordinate, Problems, check_alike
@@ -19,6 +20,7 @@ from polhode.results.family import Family, gathered
 from polhode.results.rerun import NOT_AGAIN
 from polhode.simulation import Interrupted, Progress, StepError
 from polhode.simulation.tiles import cores
+from polhode.together import ApartError, moved_together
 
 _TOLD = 3  # members that failed, in a warning
 _WHOLE = 1e-9
@@ -33,14 +35,13 @@ def family_of(
     progress: bool | None,
     where: Callable[[int], dict[str, Any]] = lambda number: {},
 ) -> Family:
-    """Every member by `simulate(problem, **how)`, on all cores; `where` it is written, by its number. One that fails
-    keeps its samples, and the others go on."""
+    """Every member by `simulate(problem, **how)`, on all cores, or all by one kernel on a GPU; `where` it is written,
+    by its number. One that fails keeps its samples, and the others go on."""
     _check_times(problems, how)
     runs: list[Any] = []
     reasons: dict[tuple[int, ...], str] = {}
     places = list(np.ndindex(*problems.members.shape))
-    given = zip(problems.members.flat, _own(problems, how), strict=True)
-    calls = [partial(simulate, problem, progress=False, **own, **where(k)) for k, (problem, own) in enumerate(given)]
+    calls = _calls(simulate, problems, how, progress, where)
     with Progress(problems.members.size, f"{problems.members.size} runs", progress, "runs") as bar:
         try:
             for at, finish in zip(places, _under_way(calls, problems, how), strict=True):
@@ -56,6 +57,24 @@ def family_of(
         told = "; ".join(f"member {list(at)}: {why}" for at, why in list(reasons.items())[:_TOLD])
         warn(f"{len(reasons)} of {len(runs)} members failed; they keep their samples up to there. {told}")
     return gathered(problems, runs, reasons, _recipe(problems, runs, how))
+
+
+def _calls(
+    simulate: Callable[..., Any], problems: Problems, how: dict[str, Any], progress: bool | None, where: Any
+) -> list[Callable[[], Any]]:
+    """What to call for the run of each."""
+    given = [(problem, {**own, **where(k)}) for k, (problem, own) in enumerate(zip(problems.members.flat, _own(problems, how), strict=True))]
+    if platform() != "cpu":
+        try:
+            if "out" in given[0][1]:
+                raise ApartError("each is written by itself as it goes")
+            return moved_together(problems, how, progress)
+        except ApartError as error:
+            warn_once(f"the members of this family run one by one, on the cores of the CPU and not by a kernel: {error}")
+        except Interrupted as stop:
+            raise Interrupted(str(stop), gathered(problems, stop.run, {}, None), stop.signum) from stop
+        simulate = partial(simulate, device="cpu")
+    return [partial(simulate, problem, progress=False, **own) for problem, own in given]
 
 
 def _under_way(

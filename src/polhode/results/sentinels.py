@@ -167,7 +167,7 @@ def _defects(system: Any, states: State, t: Any) -> tuple[Any, Any]:
 
 
 def _lengths_of_attitudes(look: Look) -> Any:
-    return np.abs(_size(look.run["attitude"][look.rows]) - 1.0).max(axis=-1)
+    return abs(_size(look.run["attitude"][look.rows]) - 1.0).max(axis=-1)
 
 
 def _gap(look: Look) -> Any:
@@ -175,12 +175,13 @@ def _gap(look: Look) -> Any:
 
 
 def _slip(look: Look) -> Any:
-    return look.run["slip"][look.rows] / np.maximum(_largest(look, "velocity"), _largest(look, "omega"))
+    most = _largest(look, "velocity")
+    return look.run["slip"][look.rows] / library_of(most).maximum(most, _largest(look, "omega"))
 
 
 def _largest(look: Look, name: str) -> Any:
-    values = np.abs(look.run[name][look.rows])
-    return np.maximum(1.0, values.reshape(len(values), -1).max(axis=-1))
+    values = abs(look.run[name][look.rows])
+    return library_of(values).maximum(1.0, values.reshape(len(values), -1).max(axis=-1))
 
 
 def _energy_of_system(look: Look) -> Any:

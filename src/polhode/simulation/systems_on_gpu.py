@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import numpy as np
 
+from polhode.kernel.cuda_systems import GroupKernel
 from polhode.kernel.system_source import Source, source_of_systems
 from polhode.model.checks import InputError
+from polhode.simulation.loop import Block, run_block
+from polhode.simulation.lost import without
 from polhode.simulation.member import step_of_member
+from polhode.simulation.on_gpu import OnGpu
+from polhode.simulation.rungs import Rungs
 from polhode.solve import until_converged
+
+_MOST = 16
+_kernels: dict[Any, Any] = {}
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Together:
+    """States of several members, in front of the axes of each array."""
+
+    state: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the batch, where there are no samples in front."""
+        return jax.tree.leaves(self.state)[0].shape[:1]
 
 
 class Alike:
@@ -23,12 +45,26 @@ class Alike:
         structure: Any = jax.tree.structure
         for k, (system, its) in enumerate(zip(systems, numbers, strict=True)):
             same = structure(system) == structure(self._system)
-            if not same or [x.shape for x in its] != [x.shape for x in numbers[0]]:
+            if not same or [(x.shape, x.dtype) for x in its] != [(x.shape, x.dtype) for x in numbers[0]]:
                 raise InputError(f"systems that move together have all but their numbers alike; member {k} does not")
         columns = list(zip(*numbers, strict=True))
-        self.own = tuple(any(not np.array_equal(x, column[0]) for x in column[1:]) for column in columns)
-        self.numbers = [np.stack(c) if is_own else c[0] for c, is_own in zip(columns, self.own, strict=True)]
+        stacked = [np.stack(column) for column in columns]
+        self.own = tuple(bool((x != x[:1]).any()) for x in stacked)
+        for k, x in zip(self.own, stacked, strict=True):
+            if k and x.dtype.kind != "f":
+                raise InputError("systems that move together have all but their numbers alike; what joins them differs")
+        self.numbers = [x if is_own else x[0] for x, is_own in zip(stacked, self.own, strict=True)]
         self.starts = [np.stack(x) for x in zip(*map(jax.tree.leaves, states), strict=True)]
+
+    @property
+    def start(self) -> Together:
+        """States of all members."""
+        return Together(jax.tree.unflatten(jax.tree.structure(self._state), self.starts))
+
+    @property
+    def system(self) -> Any:
+        """With an axis of members in front of numbers that are their own."""
+        return jax.tree.unflatten(jax.tree.structure(self._system), self.numbers)
 
     def source(self, method: Any, **how: Any) -> Source:
         """Of a kernel that takes the steps of a method's first rung. Where one of its steps fails a member stays where
@@ -41,6 +77,52 @@ class Alike:
                 jax.tree.map(_like, self._state),
                 **how,
             )
+
+    def kernel(self, method: Any, made: Callable[[Source], Any] = GroupKernel, **how: Any) -> Any:
+        """`made` of that source; the one that there is, if it is the same."""
+        like = (self._system, self._state, np.int64(0), np.float64(0.0), np.float64(0.0), np.int64(1), np.int64(1))
+        name = run_block.name_of(method.rungs[0], *like)
+        key = (name, self.own, made, *how.items())
+        kernel = None if name is None else _kernels.get(key)
+        if kernel is None:
+            kernel = made(self.source(method, **how))
+            if name is not None:
+                while len(_kernels) >= _MOST:  # each has memory on the GPU
+                    _kernels.pop(next(iter(_kernels)))
+                _kernels[key] = kernel
+        return kernel
+
+
+class SystemsOnGpu(OnGpu):
+    """Members whose step was not solved are lost to the kernel, and nothing else: where they stand is in `stayed`, by
+    their number. `tally` is of each member, in all."""
+
+    def __init__(self, kernel: Any, alike: Alike) -> None:
+        super().__init__(kernel, alike.numbers, list(alike.own), alike.start)
+        self.stayed: dict[int, Any] = {}
+        self.tally = np.zeros((4, self.count))
+
+    def __call__(self, *args: Any) -> Block:
+        block = super().__call__(*args)
+        new = np.asarray(self.tallied)[:, : self.count]
+        self.tally = np.stack([self.tally[0] + new[0], np.fmax(self.tally[1], new[1]), *(self.tally[2:] + new[2:])])
+        if block.failed is None:
+            return block
+        failed = np.flatnonzero(np.asarray(block.failed) >= 0)
+        if len(failed):
+            states = jax.tree.map(np.asarray, block.state.state)
+            self.stayed |= {int(k): jax.tree.map(lambda x, k=k: x[k].copy(), states) for k in failed}
+        gone = np.isin(np.arange(self.count), list(self.stayed))
+        return replace(block, state=without(block.state, gone))
+
+
+class ByKernel(Rungs):
+    """The first rung of a method for all members together; there is no other."""
+
+    def __init__(self, program: SystemsOnGpu) -> None:
+        self._rungs, self._briefly = (None,), 0
+        self._programs = {(0, False): program}
+        self._rung, self._until = 0, 0
 
 
 def _like(x: Any) -> Any:
