@@ -6,7 +6,8 @@ The step is the method's own, traced on the arrays of one member: there is no se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import jax
@@ -55,6 +56,13 @@ class Source:
     far: int  # and in slow memory
     lanes: int = LANES
     groups: int = GROUPS
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_bytes(written: bytes) -> Source:
+        return Source(**json.loads(written))
 
 
 def source_of_systems(

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode._programs.kept_bytes import kept_bytes
 from polhode.kernel.cuda_systems import GroupKernel
 from polhode.kernel.system_source import Source, source_of_systems
 from polhode.model.checks import InputError
@@ -41,19 +42,22 @@ class Alike:
 
     def __init__(self, systems: Sequence[Any], states: Sequence[Any]) -> None:
         self._system, self._state = systems[0], states[0]
-        numbers = [[np.asarray(x) for x in jax.tree.leaves(system)] for system in systems]
-        structure: Any = jax.tree.structure
-        for k, (system, its) in enumerate(zip(systems, numbers, strict=True)):
-            same = structure(system) == structure(self._system)
-            if not same or [(x.shape, x.dtype) for x in its] != [(x.shape, x.dtype) for x in numbers[0]]:
-                raise InputError(f"systems that move together have all but their numbers alike; member {k} does not")
-        columns = list(zip(*numbers, strict=True))
-        stacked = [np.stack(column) for column in columns]
+        distinct = list({id(system): system for system in systems}.values())
+        numbers = [[np.asarray(x) for x in jax.tree.leaves(system)] for system in distinct]
+        kinds = [
+            (jax.tree.structure(system), *((x.shape, x.dtype) for x in its))
+            for system, its in zip(distinct, numbers, strict=True)
+        ]
+        if odd := [k for k, kind in enumerate(kinds) if kind != kinds[0]]:
+            member = next(k for k, system in enumerate(systems) if system is distinct[odd[0]])
+            raise InputError(f"systems that move together have all but their numbers alike; member {member} does not")
+        stacked = [np.stack(column) for column in zip(*numbers, strict=True)]
         self.own = tuple(bool((x != x[:1]).any()) for x in stacked)
-        for k, x in zip(self.own, stacked, strict=True):
-            if k and x.dtype.kind != "f":
-                raise InputError("systems that move together have all but their numbers alike; what joins them differs")
-        self.numbers = [x if is_own else x[0] for x, is_own in zip(stacked, self.own, strict=True)]
+        if any(is_own and x.dtype.kind != "f" for is_own, x in zip(self.own, stacked, strict=True)):
+            raise InputError("systems that move together have all but their numbers alike; indices in these differ")
+        places = {id(system): k for k, system in enumerate(distinct)}
+        which = [places[id(system)] for system in systems]
+        self.numbers = [x[which] if is_own else x[0] for x, is_own in zip(stacked, self.own, strict=True)]
         self.starts = [np.stack(x) for x in zip(*map(jax.tree.leaves, states), strict=True)]
 
     @property
@@ -82,15 +86,15 @@ class Alike:
         """`made` of that source; the one that there is, if it is the same."""
         like = (self._system, self._state, np.int64(0), np.float64(0.0), np.float64(0.0), np.int64(1), np.int64(1))
         name = run_block.name_of(method.rungs[0], *like)
+        if name is None:
+            return made(self.source(method, **how))
         key = (name, self.own, made, *how.items())
-        kernel = None if name is None else _kernels.get(key)
-        if kernel is None:
-            kernel = made(self.source(method, **how))
-            if name is not None:
-                while len(_kernels) >= _MOST:  # each has memory on the GPU
-                    _kernels.pop(next(iter(_kernels)))
-                _kernels[key] = kernel
-        return kernel
+        if key not in _kernels:
+            while len(_kernels) >= _MOST:  # each has memory on the GPU
+                _kernels.pop(next(iter(_kernels)))
+            written = kept_bytes("source", f"{name} {self.own} {how}", lambda: self.source(method, **how).to_bytes())
+            _kernels[key] = made(Source.from_bytes(written))
+        return _kernels[key]
 
 
 class SystemsOnGpu(OnGpu):
@@ -109,6 +113,7 @@ class SystemsOnGpu(OnGpu):
         if block.failed is None:
             return block
         failed = np.flatnonzero(np.asarray(block.failed) >= 0)
+        self.tally[0, failed] += np.asarray(block.report.iterations)[failed]
         if len(failed):
             states = jax.tree.map(np.asarray, block.state.state)
             self.stayed |= {int(k): jax.tree.map(lambda x, k=k: x[k].copy(), states) for k in failed}
