@@ -18,23 +18,22 @@ import numpy as np
 
 from polhode.kernel.array_values import Constant, Joined, Place, Rearranged, Value, reads
 from polhode.kernel.indices import Index, places
-from polhode.kernel.memory import Buffer, Space, strides_apart
+from polhode.kernel.memory import Buffer, Memory, strides_apart
 from polhode.kernel.operations import TYPES, literal
 from polhode.kernel.writer import UnwritableError
 
 _LATER, _TILE = 8, 2  # stores that wait for others, and numbers of a lane that are worked out together
+_LARGE = 200  # numbers: so many that were given back are waited for, by another array as large
 _WIDE = 0.5  # of the lanes have work, where rows are gone through one after the other
 
 
 class Lanes:
-    def __init__(self, lanes: int, near: int, least: float) -> None:
-        """`near`: numbers of a member that are kept in fast memory; what is read less than `least` times is not."""
+    def __init__(self, lanes: int) -> None:
         self.lanes = lanes
         self._later: list[str] = []  # stores of what was worked out, before the next line but such ones
         self.lines: list[str] = []
         self.tables: dict[tuple[str, bytes], str] = {}
-        self.near, self.far = Space("S", near), Space("G", None)
-        self._least = least
+        self.memory = Memory()
         self._names, self._depth = itertools.count(), 1
         self._branches = 0  # around this place: not all members of a block come here
         self._written: set[int] = set()  # buffers, since the last SYNC
@@ -70,8 +69,7 @@ class Lanes:
         """Lanes wait for one another."""
         self.put("SYNC();")
         self._written.clear()
-        self.near.settle()
-        self.far.settle()
+        self.memory.settle()
 
     def expression(self, value: Value, place: Place) -> str:
         """To be read now."""
@@ -96,11 +94,16 @@ class Lanes:
 
     def buffer(self, shape: Sequence[int], dtype: Any, read: float = math.inf, *, columns: bool = False) -> Buffer:
         _, room = strides_apart(shape[::-1] if columns else shape)
-        spaces = (self.near, self.far) if read >= self._least * math.prod(shape) else (self.far,)
-        for space in spaces:
-            if (first := space.take(room)) is not None:
-                return Buffer(shape, dtype, space, first, self._seen, columns=columns)
-        raise AssertionError
+        if room >= _LARGE and self.memory.leaving >= _LARGE:
+            self.sync()
+        piece = self.memory.take(room, read / max(math.prod(shape), 1))
+        return Buffer(shape, dtype, self.memory, piece, self._seen, columns=columns)
+
+    def pair(self, shape: Sequence[int], dtype: Any, read: float) -> tuple[Buffer, Buffer]:
+        """Two, one behind the other, that change places."""
+        now = self.buffer(shape, dtype, read)
+        piece = self.memory.take(now.room, read / max(math.prod(shape), 1), now.piece)
+        return now, Buffer(shape, dtype, self.memory, piece, self._seen)
 
     def table(self, value: np.ndarray) -> str:
         value = np.ascontiguousarray(value)

@@ -82,7 +82,7 @@ def source_of_systems(
     closed = jax.make_jaxpr(lambda *args: jax.tree.leaves(step(*args)))(system, state, number, number)
     shared, mine = jax.tree.leaves(system), jax.tree.leaves(state)
     program = Program(closed)
-    out = ArrayWriter(program, lanes, near, least)
+    out = ArrayWriter(program, lanes)
     given = program.block.given
     known: dict[Var, Value] = {}
     for k, (x, is_own) in enumerate(zip(shared, own, strict=True)):
@@ -144,10 +144,11 @@ def source_of_systems(
     arguments += ["const double* __restrict__ ended", "const double* __restrict__ tally"]
     arguments += [f"{kind_of(x.dtype)}* __restrict__ y{k}" for k, x in enumerate(mine)]
     arguments += ["double* __restrict__ new_ended", "double* __restrict__ new_tally", "double* __restrict__ slow"]
-    near_used, far_used = -(-out.near.peak // 2) * 2, out.far.peak
+    where = out.memory.placed(near, least)
+    near_used, far_used = -(-where.near_used // 2) * 2, where.far_used
     sizes = f"#define NEAR {near_used}\n#define FAR {far_used}"
     head = f'extern "C" __global__ void RESIDENT steps({", ".join(arguments)}) {{'
-    text = "\n".join([_HEAD, _LANES % (lanes, groups), sizes, *out.heads(), head, *out.lines, "}", ""])
+    text = "\n".join([_HEAD, _LANES % (lanes, groups), sizes, *out.heads(), head, *where.written(out.lines), "}", ""])
     return Source(text, near_used, far_used, lanes, groups)
 
 
