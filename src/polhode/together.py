@@ -143,7 +143,7 @@ class Whole:
         with watched() as signals:
             found = integrate(
                 self.method, first.now, Checkpoint(start), self.plan, t0=first.run.t0,
-                later=lambda: count * later(first.run), first_block=_FIRST_BLOCK, progress=bar, signals=signals,
+                later=self._later, first_block=_FIRST_BLOCK, progress=bar, signals=signals,
                 rungs=ByKernel(self.program),
             )  # fmt: skip
             came = signals.came
@@ -166,6 +166,11 @@ class Whole:
                 f"{len(self.lost)} of {count} members have steps that the kernel does not solve; these go on by "
                 "themselves, on the CPU, from there"
             )
+
+    def _later(self) -> int:
+        """Numbers a sample takes besides its own."""
+        with on_cpu():
+            return len(self.legs) * later(self.legs[0].run)
 
     def _so_far(self, k: int) -> Run:
         """The run of a member as far as the kernel moved it."""

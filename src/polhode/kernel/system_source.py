@@ -21,11 +21,13 @@ from polhode.kernel.lanes import kind_of
 from polhode.kernel.source import _HEAD, ENDED, TALLY
 
 LANES, GROUPS = 32, 4  # of a member, and members of a block
+BLOCKS = 2  # of a multiprocessor at a time, at least: more leave too few registers
 NEAR = 3_000  # numbers of a member in fast memory, at most
 
 _LANES = r"""
 #define LANES %d
 #define GROUPS %d
+#define BLOCKS %d
 #define EACH(k, n) for (int k = lane; k < n; k += LANES)
 #define SD(first, at) (near + (first))[at]
 #define SI(first, at) ((long long*) near + (first))[at]
@@ -43,7 +45,7 @@ _LANES = r"""
 #define ONE_AT_A_TIME _Pragma("unroll 1")
 #define FEW_AT_ONCE _Pragma("unroll 4")
 #define UNROLLED _Pragma("unroll")
-#define RESIDENT __launch_bounds__(LANES * GROUPS)
+#define RESIDENT __launch_bounds__(LANES * GROUPS, BLOCKS)
 #define NEAR_MEMORY extern __shared__ double near_memory[];
 #endif
 """
@@ -73,6 +75,7 @@ def source_of_systems(
     *,
     lanes: int = LANES,
     groups: int = GROUPS,
+    blocks: int = BLOCKS,
     near: int = NEAR,
     least: float = 0.0,
 ) -> Source:
@@ -148,7 +151,7 @@ def source_of_systems(
     near_used, far_used = -(-where.near_used // 2) * 2, where.far_used
     sizes = f"#define NEAR {near_used}\n#define FAR {far_used}"
     head = f'extern "C" __global__ void RESIDENT steps({", ".join(arguments)}) {{'
-    text = "\n".join([_HEAD, _LANES % (lanes, groups), sizes, *out.heads(), head, *where.written(out.lines), "}", ""])
+    text = "\n".join([_HEAD, _LANES % (lanes, groups, blocks), sizes, *out.heads(), head, *where.written(out.lines), "}", ""])
     return Source(text, near_used, far_used, lanes, groups)
 
 

@@ -73,7 +73,7 @@ class Alike:
     def source(self, method: Any, **how: Any) -> Source:
         """Of a kernel that takes the steps of a method's first rung. Where one of its steps fails a member stays where
         it was, for the next rung. `UnwritableError` where it holds what has no words in C."""
-        with until_converged():
+        with until_converged(), jax.default_device(jax.local_devices(backend="cpu")[0]):  # it works constants out
             return source_of_systems(
                 step_of_member(method.rungs[0]),
                 jax.tree.map(_like, self._system),
