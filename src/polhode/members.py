@@ -63,14 +63,15 @@ def _calls(
     simulate: Callable[..., Any], problems: Problems, how: dict[str, Any], progress: bool | None, where: Any
 ) -> list[Callable[[], Any]]:
     """What to call for the run of each."""
-    given = [(problem, {**own, **where(k)}) for k, (problem, own) in enumerate(zip(problems.members.flat, _own(problems, how), strict=True))]
+    pairs = zip(problems.members.flat, _own(problems, how), strict=True)
+    given = [(problem, {**own, **where(k)}) for k, (problem, own) in enumerate(pairs)]
     if platform() != "cpu":
         try:
             if "out" in given[0][1]:
                 raise ApartError("each is written by itself as it goes")
             return moved_together(problems, how, progress)
         except ApartError as error:
-            warn_once(f"the members of this family run one by one, on the cores of the CPU and not by a kernel: {error}")
+            warn_once(f"members of this family run one by one, on the cores of the CPU and not by a kernel: {error}")
         except Interrupted as stop:
             raise Interrupted(str(stop), gathered(problems, stop.run, {}, None), stop.signum) from stop
         simulate = partial(simulate, device="cpu")

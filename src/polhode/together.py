@@ -155,12 +155,9 @@ class Whole:
         self.fine = fine & (self.program.tally[2:] == 0).all(axis=0)
         self.end = None if found.end is None else jax.tree.map(np.asarray, found.end.state.state)
         if came is not None:
-            raise Interrupted(
-                f"interrupted at step {found.end.done if found.end else 0}; the family up to there is the `run` of this "
-                "interrupt",
-                [self._so_far(k) for k in range(count)],
-                came,
-            )
+            at = found.end.done if found.end is not None else 0
+            message = f"interrupted at step {at}; the family up to there is the `run` of this interrupt"
+            raise Interrupted(message, [self._so_far(k) for k in range(count)], came)
         if self.lost:
             warn(
                 f"{len(self.lost)} of {count} members have steps that the kernel does not solve; these go on by "

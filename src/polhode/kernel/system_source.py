@@ -151,7 +151,8 @@ def source_of_systems(
     near_used, far_used = -(-where.near_used // 2) * 2, where.far_used
     sizes = f"#define NEAR {near_used}\n#define FAR {far_used}"
     head = f'extern "C" __global__ void RESIDENT steps({", ".join(arguments)}) {{'
-    text = "\n".join([_HEAD, _LANES % (lanes, groups, blocks), sizes, *out.heads(), head, *where.written(out.lines), "}", ""])
+    first = _LANES % (lanes, groups, blocks)
+    text = "\n".join([_HEAD, first, sizes, *out.heads(), head, *where.written(out.lines), "}", ""])
     return Source(text, near_used, far_used, lanes, groups)
 
 

@@ -82,9 +82,7 @@ def _little(system: Any, given: State, state: State) -> Any:
     near = lambda name, most: jnp.max(jnp.abs(getattr(state, name) - getattr(given, name))) <= TOLD * most  # noqa: E731
     v, omega = jnp.max(jnp.abs(given.velocities)), jnp.max(jnp.abs(given.omegas))
     speed = jnp.maximum(v, size * omega)
-    return (
-        near("positions", size) & near("quaternions", 0.5) & near("velocities", speed) & near("omegas", speed / size)
-    )
+    return near("positions", size) & near("quaternions", 0.5) & near("velocities", speed) & near("omegas", speed / size)
 
 
 def _closed(system: Any, state: State, u: Any, before: Any, t: Any) -> Any:
