@@ -67,7 +67,7 @@ class Loops(Lanes):
             self.put(f"const bool {going} = {self.read(go)};")
             self.put(f"if (!{'ANY' if not self._branches else ''}({going})) break;")
             new = self.block(body, {**here, **dict(zip(body.given, now, strict=True))})
-            with self.inside(f"if ({going})"):
+            with self.of_some(f"if ({going})"):
                 self.next(carried, new)
             del new
             self.sync()

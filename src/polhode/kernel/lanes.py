@@ -28,8 +28,10 @@ _WIDE = 0.5  # of the lanes have work, where rows are gone through one after the
 
 
 class Lanes:
-    def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
+    def __init__(self, lanes: int, meet: int = 0) -> None:
+        """`meet`: members of a block wait for one another at every so many places where lanes do, 0 for nowhere."""
+        self.lanes, self._meet = lanes, meet
+        self._syncs = 0  # since they did
         self._later: list[str] = []  # stores of what was worked out, before the next line but such ones
         self.lines: list[str] = []
         self.tables: dict[tuple[str, bytes], str] = {}
@@ -54,6 +56,14 @@ class Lanes:
         self._later.clear()
 
     @contextmanager
+    def of_some(self, head: str) -> Iterator[None]:
+        """A block in braces that not all members come to."""
+        self._branches += 1
+        with self.inside(head):
+            yield
+        self._branches -= 1
+
+    @contextmanager
     def inside(self, head: str) -> Iterator[None]:
         self.put(head + " {")
         self._depth += 1
@@ -67,7 +77,10 @@ class Lanes:
 
     def sync(self) -> None:
         """Lanes wait for one another."""
-        self.put("SYNC();")
+        self._syncs += 1
+        meet = self._meet and self._syncs >= self._meet and not self._branches
+        self.put("MEET();" if meet else "SYNC();")
+        self._syncs = 0 if meet else self._syncs
         self._written.clear()
         self.memory.settle()
 

@@ -15,6 +15,7 @@ from polhode.kernel.array_values import Place, Value, reads
 from polhode.kernel.indices import Index
 from polhode.kernel.operations import TYPES
 
+_WIDE = 12  # numbers of a row: of shorter ones that are even, few lanes meet in one bank
 _NAMED = re.compile(r"\bM(\d+)(?:([DI])\((-?\d+)?|FIRST\b)")
 
 
@@ -131,7 +132,7 @@ class Places:
 
 
 class Buffer(Value):
-    """An array in memory, rows an odd number of places apart so that lanes read columns from different banks."""
+    """An array in memory, long rows an odd number of places apart so that lanes read columns from different banks."""
 
     def __init__(
         self,
@@ -178,13 +179,7 @@ def strides_apart(shape: Sequence[int]) -> tuple[list[int], int]:
     for k, n in reversed(list(enumerate(shape))):
         strides.append(room)
         room *= n
-        if k == len(shape) - 1 and k > 0 and n % 2 == 0 and room_of(shape) > 64:
+        if k == len(shape) - 1 and k > 0 and n % 2 == 0 and n >= _WIDE:
             room += 1
     return strides[::-1], max(room, 1)
 
-
-def room_of(shape: Sequence[int]) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size

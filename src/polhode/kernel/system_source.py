@@ -40,6 +40,8 @@ _LANES = r"""
 // What is worked out of a lane's number is worked out again after each SYNC: it would fill all registers.
 #define KNOWN() __builtin_assume(lane >= 0 && lane < LANES)
 #define SYNC() do { __syncwarp(MASK); asm volatile("" : "+r"(lane)); KNOWN(); } while (0)
+#define MEET() do { __syncthreads(); asm volatile("" : "+r"(lane)); KNOWN(); } while (0)
+#define PLAIN(place) asm("" : "+l"(place))  // else it is put together anew for every number
 #define ANY(x) __syncthreads_or(x)  // members of a block stay together: they run the same instructions
 #define OTHER(x, by) __shfl_xor_sync(MASK, x, by, LANES)
 #define ONE_AT_A_TIME _Pragma("unroll 1")
@@ -78,6 +80,7 @@ def source_of_systems(
     blocks: int = BLOCKS,
     near: int = NEAR,
     least: float = 0.0,
+    meet: int = 0,
 ) -> Source:
     """CUDA C of `steps(...)` as `source_of_steps` has it, and at the end `far`, memory for as many members as run at a
     time. A member whose step fails stays where it was before."""
@@ -85,7 +88,7 @@ def source_of_systems(
     closed = jax.make_jaxpr(lambda *args: jax.tree.leaves(step(*args)))(system, state, number, number)
     shared, mine = jax.tree.leaves(system), jax.tree.leaves(state)
     program = Program(closed)
-    out = ArrayWriter(program, lanes)
+    out = ArrayWriter(program, lanes, meet)
     given = program.block.given
     known: dict[Var, Value] = {}
     for k, (x, is_own) in enumerate(zip(shared, own, strict=True)):
@@ -95,7 +98,8 @@ def source_of_systems(
     out.put("int lane = threadIdx.x % LANES;")
     out.put("const unsigned group = threadIdx.x / LANES;")
     out.put("double* const near = near_memory + group * NEAR;")
-    out.put("double* const far = slow + ((long long) blockIdx.x * GROUPS + group) * FAR;")
+    out.put("double* far = slow + ((long long) blockIdx.x * GROUPS + group) * FAR;")
+    out.put("PLAIN(far);")
     head = "for (long long at = (long long) blockIdx.x * GROUPS; at < members; at += (long long) gridDim.x * GROUPS)"
     with out.inside(head):
         out.put("const bool mine = at + group < members;  // else it repeats what the last one does")
@@ -120,10 +124,10 @@ def source_of_systems(
             results = out.block(program.block, known)
             new, texts = results[: len(now)], [out.read(x) for x in results[len(now) :]]
             good, solved, left, tries, renewed, halved = texts
-            with out.inside(f"if ({here} != 0 && !{good})"):
+            with out.of_some(f"if ({here} != 0 && !{good})"):
                 out.put(f"{here} = 0; {failed} = before + n + 1; {converged} = {solved}; {error} = {left};")
                 out.put(f"{iterations} = {tries};")
-            with out.inside(f"else if ({here} != 0)"):
+            with out.of_some(f"else if ({here} != 0)"):
                 out.put(f"{tally[0]} += {tries}; {tally[2]} += {renewed}; {tally[3]} += {halved};")
                 out.put(f"if ({left} > {tally[1]}) {tally[1]} = {left};")
                 out.next(carried, new)
