@@ -20,7 +20,7 @@ from polhode.results.family import Family, gathered
 from polhode.results.rerun import NOT_AGAIN
 from polhode.simulation import Interrupted, Progress, StepError
 from polhode.simulation.tiles import cores
-from polhode.together import ApartError, moved_together
+from polhode.together import ApartError, AtOnce, moved_together
 
 _TOLD = 3  # members that failed, in a warning
 _WHOLE = 1e-9
@@ -92,18 +92,23 @@ def _under_way(
     with watched() as signals, ThreadPoolExecutor(cores(), "polhode-run") as threads:
         signals.keep()
         waiting = deque(calls[1:])
-        running: deque[Future[Any]] = deque()
+        running: deque[Future[Any] | AtOnce] = deque()
         try:
             while waiting or running:
                 while waiting and len(running) < _AHEAD * cores():
-                    running.append(threads.submit(team.call, waiting.popleft()))
-                while not wait([running[0]], timeout=_LOOK).done:
-                    team.came = team.came or signals.came
-                yield running.popleft().result
+                    call = waiting.popleft()
+                    running.append(call if isinstance(call, AtOnce) else threads.submit(team.call, call))
+                first = running[0]
+                if isinstance(first, Future):
+                    while not wait([first], timeout=_LOOK).done:
+                        team.came = team.came or signals.came
+                running.popleft()
+                yield first.result if isinstance(first, Future) else first
         finally:
             team.came = team.came or signals.came or (signal.SIGINT if running else None)
             for future in running:
-                future.cancel()
+                if isinstance(future, Future):
+                    future.cancel()
 
 
 def _acting(problems: Problems, how: dict[str, Any]) -> bool:

@@ -44,6 +44,10 @@ _NOT_YET = {
 }
 
 
+class AtOnce(partial[Run]):
+    """A call that takes no time."""
+
+
 class ApartError(Exception):
     """Members cannot be moved together; the message says why."""
 
@@ -67,7 +71,7 @@ def moved_together(problems: Problems, how: dict[str, Any], progress: bool | Non
     plan = _plan(given[0], how)
     whole = Whole(given, method, plan, how, progress)
     whole.move()
-    return [partial(whole.run, k) for k in range(len(given))]
+    return [whole.call(k) for k in range(len(given))]
 
 
 def _method(problems: Problems, how: dict[str, Any]) -> Method:
@@ -191,14 +195,18 @@ class Whole:
             run.__dict__["nothing_wrong"] = True
         return run
 
-    def run(self, k: int) -> Run:
-        """The run of a member, to its end and judged, as `simulate` gives it."""
+    def call(self, k: int) -> Callable[[], Run]:
+        """For the run of a member."""
+        return AtOnce(self._so_far, k) if self.fine[k] and k not in self.lost else partial(self._run, k)
+
+    def _run(self, k: int) -> Run:
+        """To its end and judged, as `simulate` gives it."""
         run, sentinels = self._so_far(k), self.how["sentinels"]
         with on_cpu(), watched() as signals:
             if k in self.lost:
                 leg = Leg(run, run.trajectory.end, run.now)  # type: ignore[arg-type]
                 run = moved(leg, self.plan, Progress(1, "", False), signals, run.recipe_of, asked=(None, sentinels))
-            elif not self.fine[k]:
+            else:
                 run = run.judge()
                 run = Overseer(self.legs[k].run, None, True, None).judged(run) if sentinels else run
             return ended_well(run, signals)

@@ -182,4 +182,3 @@ def strides_apart(shape: Sequence[int]) -> tuple[list[int], int]:
         if k == len(shape) - 1 and k > 0 and n % 2 == 0 and n >= _WIDE:
             room += 1
     return strides[::-1], max(room, 1)
-
