@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from polhode.kernel.source import ENDED, TALLY
 from polhode.kernel.system_source import source_of_systems
 from polhode.methods import method_of
 from polhode.model.checks import InputError
+from polhode.results import Family
+from polhode.simulation import Interrupted
 from polhode.simulation.loop import run_block
 from polhode.simulation.systems_on_gpu import Alike, SystemsOnGpu
 
@@ -177,6 +180,27 @@ def test_a_family_is_moved_by_one_kernel(made: Any, monkeypatch: pytest.MonkeyPa
     more, alone = (ph.simulate(family.runs[0], steps=4) for family in (there, here))
     assert (more.steps, more.t.tolist()) == (16, alone.t.tolist())
     assert more.recipe == alone.recipe
+
+
+@needs_compiler
+def test_an_interrupt_keeps_what_all_members_have(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, made)
+    monkeypatch.setattr(together, "_FIRST_BLOCK", 1)
+    honest, calls = SystemsOnGpu.run, []
+
+    def interrupted(self: Any, *args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return honest(self, *args)
+
+    monkeypatch.setattr(SystemsOnGpu, "run", interrupted)
+    with pytest.raises(Interrupted, match="interrupted at step 16") as stop:
+        ph.simulate(ph.problem("pendulum", length=[1.0, 0.7]), **RUN | {"steps": 200})
+    family = stop.value.run
+    assert isinstance(family, Family)
+    assert [run.steps for run in family.runs] == [16, 16]
+    assert ph.simulate(family.runs[1], steps=4).steps == 20
 
 
 @needs_compiler
