@@ -202,7 +202,8 @@ def test_stop_if(tmp_path: Path, polhode: Any) -> None:
     assert ph.resume(tmp_path / "run.zarr", until=300.0).steps == 3000
     for bad, says in (
         ("energy.drift", "a condition with one of < <= > >="),
-        ("energy.drift > lots", "unknown name 'lots'"),
+        ("energy.drift > lots", r"unknown name 'lots'; .* t, energy\.drift, spatial"),
+        ("energy_drift > 1", r"unknown name 'energy_drift'; did you mean 'energy\.drift'"),
         ("__import__('os') > 1", "cannot read the expression"),
         ("1 > 2", "names nothing of the run"),
     ):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polhode._notices import warn
-from polhode.model.checks import InputError, ending, nearest
+from polhode.model.checks import InputError, ending, nearest, shown
 from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now
 from polhode.results.metadata import ForeignError
@@ -179,7 +179,7 @@ def _read(place: Path, path: Path) -> Any:
         ) from error
     kind = dataset.attrs.get("format")
     if kind not in FORMATS:
-        raise InputError(f"{str(path)!r} was not written by polhode (its format is {kind!r})")
+        raise InputError(f"{str(path)!r} was not written by polhode (its format is {shown(kind)})")
     if kind in (WITHOUT_CHECKSUMS, GROWN):  # those of the last are looked at where it is read
         return dataset
     try:

@@ -88,13 +88,19 @@ def sweep(
     plan = _planned(source, layout)
     if not force and path.exists() and not (folder / PLAN).exists():
         raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
+    new = not folder.exists()
     check_folder(folder, PLAN)
     with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
         if force:
             _emptied(folder)
         known = _begun(folder, plan, path, layout.count, workers or cores())
         groups = [_group(folder, source, layout, name, which) for name, which in known["groups"].items()]
-        _run(groups, layout.count, scheduler, workers, progress, path.name)
+        try:
+            _run(groups, layout.count, scheduler, workers, progress, path.name)
+        except InputError:  # there is nobody to run them
+            if new:
+                shutil.rmtree(folder)
+            raise
         if rerun and (again := _failed(groups, layout.count)):
             name = f"again-{len(known['groups'])}"
             known["groups"][name] = again
