@@ -53,10 +53,7 @@ class Condition:
         if not first.any():
             return None
         i = int(first.argmax())
-        shown_as = ", ".join(
-            f"{name} = {np.max(np.asarray(values[name])[i]):.6g}"
-            for name in sorted(values.asked)
-        )
+        shown_as = ", ".join(f"{name} = {np.max(np.asarray(values[name])[i]):.6g}" for name in sorted(values.asked))
         t = float(look.run.t[look.rows][i])
         return Halt(Status.STOPPED, look.at(i), f"stopped at t = {t:.9g} as {self.text} ({shown_as})")
 
