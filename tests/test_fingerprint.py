@@ -179,7 +179,7 @@ def of_set_on_numpy(R: Any) -> Any:
 
 
 def of_set_on_polhode(R: Any) -> Any:
-    return ph.rotation.users_weight * R[2, 2]  # type: ignore[attr-defined]
+    return ph.rotation.users_weight * R[2, 2]
 
 
 def of_set_in_its_place(R: Any) -> Any:

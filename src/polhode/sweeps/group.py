@@ -18,6 +18,7 @@ from polhode.results.durable import written
 from polhode.results.quiet import quietly
 from polhode.simulation import Status, StepError
 from polhode.sweeps.members import Source, stacked
+from polhode.sweeps.said import read_outcome
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,15 @@ class Group:
         """What became of it, once it has ended."""
         return self.folder / f"{self.name}.json"
 
+    @property
+    def ended(self) -> list[dict[str, Any]] | None:
+        """What is written of that."""
+        return read_outcome(self.outcome, self.members)
+
     def run(self) -> list[dict[str, Any]]:
         """What became of every member. One that fails keeps its samples, and the others go on."""
-        known = read_outcome(self.outcome)
-        if known is not None:
-            return known
+        if self.ended is not None:
+            return self.ended
         made = [_made(self.source, swept) for swept in self.swept]
         batch = stacked([m[0] for m in made]) if not any(isinstance(m, str) for m in made) and _alike(made) else None
         if batch is not None:
@@ -101,12 +106,3 @@ def _became(store: Path, members: tuple[int, ...], why: str) -> list[dict[str, A
                 record["end_time"] = t0 + (failed - 1) * step
             records.append(record)
         return records
-
-
-def read_outcome(path: Path) -> list[dict[str, Any]] | None:
-    """None where there is none that can be read."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, list) else None
