@@ -28,6 +28,7 @@ from polhode.cli.sweep import sweep_status
 from polhode.inputs import job_of
 from polhode.model import InputError
 from polhode.model.described import made
+from polhode.results import store
 from polhode.results.tree import Tree
 
 FEW = {"formulas": 800, "conditions": 800, "inputs": 400, "commands": 100, "damage": 40, "contents": 40, "marks": 40,
@@ -236,4 +237,14 @@ def test_a_mark_that_counts_in_words_is_left_out() -> None:
 def test_words_of_thousands_of_letters_are_shortened() -> None:
     with pytest.raises(InputError) as caught:
         ph.rotation.formulas.PotentialFormula.parse("1 " + "x" * 5000)
+    assert len(str(caught.value)) < 700
+    text = Path("fuzzing_saved/run.csv").read_text().replace('"rows": ', f'"rows": {"[" * 900}{"]" * 900}, "x": ', 1)
+    Path("long.csv").write_text(text)
+    with pytest.raises(InputError, match="cannot be read as a trajectory") as caught:
+        ph.load("long.csv")
+    assert len(str(caught.value)) < 700
+    dataset = ph.load("fuzzing_saved/run.csv").assign_attrs(format=["[" * 3000])
+    store._format(".csv").write(store.with_checksums(dataset), Path("long.csv"))
+    with pytest.raises(InputError, match="was not written by polhode") as caught:
+        ph.load("long.csv")
     assert len(str(caught.value)) < 700

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import xarray
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, shortened
 from polhode.model.family import RESERVED
 from polhode.results.dataset import FORMAT
 from polhode.results.metadata import ForeignError, root_of
@@ -147,8 +147,8 @@ def _opened(folder: Path, outcome: Mapping[str, Any]) -> Iterator[Any]:
         if isinstance(error, InputError) and not isinstance(error, ForeignError):
             raise
         raise InputError(
-            f"the run of member {outcome['member']} cannot be read ({error}); remove {str(store)!r} and the .json of "
-            "its group, and the same command runs it again"
+            f"the run of member {outcome['member']} cannot be read ({shortened(error)}); remove {str(store)!r} and the "
+            ".json of its group, and the same command runs it again"
         ) from error
 
 

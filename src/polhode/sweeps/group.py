@@ -14,7 +14,9 @@ import xarray
 from polhode.api import simulate
 from polhode.model.checks import InputError
 from polhode.model.problem import Problem
+from polhode.results.dataset import GROWN
 from polhode.results.durable import written
+from polhode.results.metadata import root_of
 from polhode.results.quiet import quietly
 from polhode.simulation import Status, StepError
 from polhode.sweeps.members import Source, stacked
@@ -84,9 +86,16 @@ def _run(store: Path, problem: Problem, how: dict[str, Any]) -> str:
     return ""
 
 
+def _is_run(store: Path) -> bool:
+    try:
+        return bool(root_of(store)["attributes"].get("format") == GROWN)
+    except InputError:
+        return False
+
+
 def _became(store: Path, members: tuple[int, ...], why: str) -> list[dict[str, Any]]:
-    """By what is written; where nothing is, none of them was run."""
-    if not store.exists():
+    """By what is written; where nothing is, or no run, none of them was run."""
+    if not _is_run(store):
         about = {"store": "", "row": -1, "ok": False, "why": why, "status": "NOT_RUN", "steps": 0}
         return [{"member": number, **about, "end_time": None} for number in members]
     with quietly(), xarray.open_zarr(store, chunks=None, decode_times=False) as data:
