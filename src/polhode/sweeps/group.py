@@ -89,7 +89,7 @@ def _run(store: Path, problem: Problem, how: dict[str, Any]) -> str:
 def _is_run(store: Path) -> bool:
     try:
         return bool(root_of(store)["attributes"].get("format") == GROWN)
-    except InputError:
+    except (OSError, InputError):
         return False
 
 
