@@ -24,7 +24,7 @@ from polhode.simulation.loop import capacity_for, numbers_in, run_members
 WIDTH = 64  # members; what a step of them makes stays in the first-level cache
 _ROOM = 3 * 2**15  # numbers
 GROUP = 32  # tiles of a call at most, so that calling takes little of the time
-_OF_GPU = 2**29  # steps of members, in the first call: some tenths of a second at most
+_OF_GPU = 2**15  # members that take as long as one body does elsewhere, at least
 MANY, LARGE_GROUP = 2**16, 128  # of more members than that a call takes more tiles, to the next sample
 
 
@@ -43,7 +43,7 @@ def capacity_of(state: Any) -> int:
 def first_steps(state: Any, steps: int) -> int:
     """Of a run that begins with so many of one body before it looks at the clock."""
     if state.shape and platform() == "gpu":
-        return max(8, _OF_GPU // math.prod(state.shape))
+        return max(8, _OF_GPU * steps // math.prod(state.shape))
     return max(8, steps * WIDTH // max(WIDTH, math.prod(state.shape)))
 
 

@@ -172,12 +172,7 @@ class OfView(Traced):
             return fn
         numbers = jax.tree.map(as_float, dict(parameters))
         known = _marked(fn, names, numbers)
-        seen = None if known is None else _uses.get(known)
-        uses, found = seen or bodies_used(lambda view: fn(view, **numbers), names, what)
-        if known is not None and seen is None:
-            if len(_uses) >= _MANY:  # other threads may be at it, too
-                _uses.clear()
-            _uses[known] = uses, found
+        uses, found = _used(known, fn, names, numbers, what)
         if found != shape:
             raise InputError(
                 f"the function of {what} returned an array of shape {shape} when the system was made, and now one of "
@@ -202,6 +197,24 @@ def _marked(fn: Callable[..., Any], names: Sequence[str], numbers: Any) -> Hasha
         return None
     leaves, tree = jax.tree.flatten(numbers)
     return mark, tuple(names), tree, tuple(np.shape(x) for x in leaves), settings(), has_64_bits()
+
+
+def _used(
+    known: Hashable | None, fn: Callable[..., Any], names: Sequence[str], numbers: Any, what: str
+) -> tuple[tuple[str, ...], Any]:
+    """As `bodies_used`; of a function that is known, what was seen before."""
+    seen = None if known is None else _uses.get(known)
+    found = seen or bodies_used(lambda view: fn(view, **numbers), names, what)
+    if known is not None and seen is None:
+        if len(_uses) >= _MANY:  # other threads may be at it, too
+            _uses.clear()
+        _uses[known] = found
+    return found
+
+
+def shape_of(fn: Callable[[View], Any], names: Sequence[str], what: str) -> Any:
+    """Of what the function of `what` returns, among bodies of these names."""
+    return _used(_marked(fn, names, {}), fn, names, {}, what)[1]
 
 
 def bodies_used(fn: Callable[[View], Any], names: Sequence[str], what: str) -> tuple[tuple[str, ...], Any]:
