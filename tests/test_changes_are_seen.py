@@ -62,7 +62,10 @@ CHANGING = {
 }
 
 
-@pytest.mark.parametrize("name", CHANGING)
+LATER = "body of a loop"  # as a branch of a cond, and a function inside of jit
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n == LATER else n for n in CHANGING])
 def test_of_one_body(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     load, found = ph.Potential(CHANGING[name]), []
     for value in (10.0, 20.0, 40.0):

@@ -49,19 +49,19 @@ from polhode.solve import FixedPoint, Newton
 from polhode.verify import claims, trials
 from polhode.verify.motion import motion_of
 
-# The same maps as others by another way, which `test_same_map` asks at once.
-TWINS = ("mk-gauss1", "rattle")  # imidm, strang-dmv
+# The same map as strang-dmv by another way, which `test_same_map` asks at once.
+TWIN = "rattle"
 # Of each family some are asked at once, cheap ones; the others in the long tests.
 FAMILIES = (
     *("imid", "trapm", "swc1", "bbtrap", "bbtrapwd", "rig_neg", "rig_imp", "dmv4", "dmv6", "dmv8", "em"),
-    *("mk-backward-euler", "mk-trapezoid", "mk-rk4", "symmetric-rotation1", "symmetric-rotation2"),
+    *("mk-backward-euler", "mk-gauss1", "mk-trapezoid", "mk-rk4", "symmetric-rotation1", "symmetric-rotation2"),
 )
-# Made of parts that are each asked at once, in another combination.
+# Made of parts that are each asked at once, in another combination; `test_vilmart` asks Nyström's schemes at once.
 COMBINED = (
     *("strang-symmetric-rotation", "strang-exact", "nystrom4-exact", "nystrom4-dmv10", "rkn6-dmv10"),
     *("triple4-strang-exact", "suzuki4-strang-exact", "kahan-li8-strang-dmv", "kahan-li6-imidm"),
 )
-LATER = (*TWINS, *FAMILIES, *COMBINED)
+LATER = (TWIN, *FAMILIES, *COMBINED)
 CLAIMS = [
     pytest.param(
         claim,
@@ -159,10 +159,10 @@ def test_compositions_of_euler_half_steps(whole: Method, first: Method, second: 
 @pytest.mark.parametrize(
     ("problem", "a", "b"),
     [
-        (LOADED, MuntheKaas(tableau=GAUSS1), IMIDM()),
+        pytest.param(LOADED, MuntheKaas(tableau=GAUSS1), IMIDM(), marks=pytest.mark.long),
         pytest.param(LOADED, MuntheKaas(tableau=TRAPEZOID), BBTRAPWD(), marks=pytest.mark.long),
         (FREE, SWC1(), BBTRAP()),
-        (FREE, RigImp(), TRAPM()),
+        pytest.param(FREE, RigImp(), TRAPM(), marks=pytest.mark.long),
         (FREE, AKW(), Midpoint()),
         (FREE, Rattle(), DMV()),
         (OF_ATTITUDE, Rattle(), Strang(DMV())),
