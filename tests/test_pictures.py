@@ -360,6 +360,9 @@ def test_a_still_shows_the_bodies_at_a_time(tmp_path: Path) -> None:
     assert figure.get_label().endswith("at t = 0.2 s")
     pixels = matplotlib.image.imread(tmp_path / "disk.png")
     assert np.ptp(pixels[..., :3], axis=2).max() > 0.4
+    ground = (pixels[..., 3] > 0.2) & (pixels[..., 3] < 0.4)  # lets a dark page through, as what is empty does
+    assert ground.mean() > 0.005  # measured: 0.024
+    assert (pixels[..., 3] == 0).mean() > 0.5  # measured: 0.84
     run.still(path=tmp_path / "later.png")
     assert not np.array_equal(matplotlib.image.imread(tmp_path / "later.png"), pixels)
     with ph.results.for_print("column"):
