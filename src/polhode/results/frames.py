@@ -152,7 +152,7 @@ class Stage:
         return point + np.concatenate([one, other])
 
 
-def _as_one(image: np.ndarray, dpi: float) -> tuple[np.ndarray, int, int]:
+def _as_one(image: Any, dpi: float) -> tuple[np.ndarray, float, float]:
     """What was drawn, let through as a whole: where triangles meet or overlap it is no darker. (Of a collection it is
     asked for twice.)"""
     return np.minimum(image, [1, 1, 1, _SHADOW]), 0, 0
