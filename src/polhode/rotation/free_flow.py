@@ -108,18 +108,18 @@ def _series(rates: Rates, t: Scalar) -> Flow:
     """Taylor's, in t: of σ by its polynomials, of σ² and σ²/(1 + N σ²) by products of series."""
     x, P, Q = t * t, rates.A + rates.B, rates.A * rates.B
     P, Q, N = P * x, Q * x * x, rates.N * x
-    sine = [jnp.ones_like(P)]
+    P2, sine = P * P, [jnp.ones_like(P)]
     for k, numbers in enumerate(_SINE, 1):
-        total: Scalar = 0.0
-        for j, number in enumerate(numbers):
-            total = total + number / math.factorial(2 * k + 1) * (-1) ** k * P ** (k - 2 * j) * Q**j
+        total, power = 0.0, -P if k % 2 else jnp.ones_like(P)
+        for j, number in reversed(list(enumerate(numbers))):  # the last has the lowest power of P
+            total, power = total + number / math.factorial(2 * k + 1) * (power * Q**j), power * P2
         sine.append(total)
     squares = [sum(sine[i] * sine[k - i] for i in range(k + 1)) for k in range(len(sine))]
     inside: list[Scalar] = []
     for k, square in enumerate(squares):
         inside.append(square - N * sum((squares[i] * inside[k - 1 - i] for i in range(k)), 0.0))
     sigma = t * sum(reversed(sine))
-    line = rates.G * N * t * sum(inside[k] / (2 * k + 3) for k in reversed(range(len(inside))))
+    line = rates.G * N * t * sum((1 / (2 * k + 3)) * inside[k] for k in reversed(range(len(inside))))
     sigma2, none = sigma * sigma, jnp.zeros_like(P)
     c, d = jnp.sqrt(1.0 - rates.A * sigma2), jnp.sqrt(1.0 - rates.B * sigma2)
     return Flow(sigma, c, d, line, none, none + 1.0, none)
