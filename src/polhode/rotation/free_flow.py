@@ -108,9 +108,11 @@ def _series(rates: Rates, t: Scalar) -> Flow:
     """Taylor's, in t: of σ by its polynomials, of σ² and σ²/(1 + N σ²) by products of series."""
     x, P, Q = t * t, rates.A + rates.B, rates.A * rates.B
     P, Q, N = P * x, Q * x * x, rates.N * x
-    P2, sine = P * P, [jnp.ones_like(P)]
+    P2 = P * P
+    sine: list[Scalar] = [jnp.ones_like(P)]
     for k, numbers in enumerate(_SINE, 1):
-        total, power = 0.0, -P if k % 2 else jnp.ones_like(P)
+        total: Scalar = 0.0
+        power = -P if k % 2 else jnp.ones_like(P)
         for j, number in reversed(list(enumerate(numbers))):  # the last has the lowest power of P
             total, power = total + number / math.factorial(2 * k + 1) * (power * Q**j), power * P2
         sine.append(total)

@@ -57,7 +57,7 @@ def free_motion(moments: Vec3, state: State, t: Scalar) -> State:
     fast = _unit(*y.scale(inverse))
     y, t = y * (1.0 / fast), t * fast
     rest = y.norm2() < _NO_MOMENTUM
-    swaps, I_sorted, inverses, y_sorted = _sorted(I, inverse, Vec3(jnp.where(rest, 1.0, y.x), y.y, y.z))
+    swaps, (I_sorted, inverses, y_sorted) = _sorted(I, inverse, Vec3(jnp.where(rest, 1.0, y.x), y.y, y.z))
     sign = jnp.where(swaps[0] ^ swaps[1] ^ swaps[2], -1.0, 1.0)  # an odd number of exchanges mirrors the frame
     Pi, turn = _sorted_motion(I_sorted, inverses, y_sorted * sign, t)
     Pi, axis = _unsorted(swaps, Pi * sign), _unsorted(swaps, turn.vector * sign)
@@ -74,15 +74,14 @@ def _unit(*numbers: Scalar) -> Scalar:
     return jnp.where((unit > 0) & jnp.isfinite(unit), jnp.clip(unit, 2.0**-1000, 2.0**1000), 1.0)
 
 
-def _sorted(I: Vec3, *others: Vec3) -> tuple[tuple[Scalar, Scalar, Scalar], *tuple[Vec3, ...]]:
-    """Moments in rising order, others with them, and which of the three exchanges were made."""
-    vectors = (I, *others)
-    first = I.x > I.y
-    vectors = tuple(_exchange(first, v) for v in vectors)
-    second = vectors[0].y > vectors[0].z
-    vectors = tuple(_rolled(_exchange(second, _rolled(v, 1)), 2) for v in vectors)
-    third = vectors[0].x > vectors[0].y
-    return (first, second, third), *(_exchange(third, v) for v in vectors)
+def _sorted(*vectors: Vec3) -> tuple[tuple[Scalar, Scalar, Scalar], list[Vec3]]:
+    """The first, moments, in rising order, others with them; and which of the three exchanges were made."""
+    first = vectors[0].x > vectors[0].y
+    now = [_exchange(first, v) for v in vectors]
+    second = now[0].y > now[0].z
+    now = [_rolled(_exchange(second, _rolled(v, 1)), 2) for v in now]
+    third = now[0].x > now[0].y
+    return (first, second, third), [_exchange(third, v) for v in now]
 
 
 def _unsorted(swaps: tuple[Scalar, Scalar, Scalar], v: Vec3) -> Vec3:
