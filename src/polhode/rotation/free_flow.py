@@ -3,7 +3,7 @@
 They are σ, c and d, with σ' = c d, c² = 1 - A σ², d² = 1 - B σ², and the integral G J with
 (G J)' = |y| g N σ²/(1 + N σ²); `free_motion` says what A, B, N, g and y are. There are three
 ways to compute them: a series in t near the start, hyperbolic functions near the separatrix, and
-elliptic functions everywhere else.
+elliptic functions everywhere else. A program of one member takes one of them alone.
 """
 
 from __future__ import annotations

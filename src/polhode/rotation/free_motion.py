@@ -128,12 +128,12 @@ def _sorted_motion(I: Vec3, inverse: Vec3, y: Vec3, t: Scalar) -> tuple[Vec3, Qu
         scale * (y.z * d - a * y.x * y.y * sigma * c),
     )
     z = evaluated(z)
-    z = evaluated(z * (1.5 - 0.5 * z.norm2() * over_L * over_L))  # |y| as it was
+    z = evaluated(z * (1.0 + 0.5 * (L2 - z.norm2()) * over_L * over_L))  # |y| as it was, whatever 1/L was rounded to
 
     zf, sign, drift = jnp.where(one, z.z, z.x), jnp.where(one, 1.0, -1.0), delta * sigma * y.y
     X, Y = z.y * z.y + zf * zf - drift * z.x * z.z, drift * z.y * L
     X, Y = X * flow.x + Y * flow.y, Y * flow.x - X * flow.y
-    C, S, _ = _half(X, Y)
+    C, S = _half(X, Y)
     fast, rest = _fast_angle(y, L, over_L, jnp.where(one, I.z, I.x), jnp.where(one, inverse.z, inverse.x), t)
     angle, small = two_sum(fast, sign * flow.line)
     sine, cosine = sine_cosine(0.5 * angle, 0.5 * (small + rest + sign * flow.remainder))
@@ -149,8 +149,8 @@ def _turn(y: Vec3, z: Vec3, over_L: Scalar, psi: tuple[Scalar, Scalar]) -> Quate
     has (w, e) = e^(i(φ0 - φ)/2) (cos ψ/2 cos(θ0 - θ)/2 + i sin ψ/2 cos(θ0 + θ)/2) and the two others
     e^(i(φ0 + φ)/2) (sin ψ/2 sin(θ0 + θ)/2 + i cos ψ/2 sin(θ0 - θ)/2). The shorter way round: w >= 0.
     """
-    (C0, S0, r0), (C, S, r) = _half(y.y, y.z), _half(z.y, z.z)
-    (c0, s0), (c, s) = _half_polar(y.x * over_L, r0 * over_L), _half_polar(z.x * over_L, r * over_L)
+    (C0, S0), (C, S) = _half(y.y, y.z), _half(z.y, z.z)
+    (c0, s0), (c, s) = _half_polar(y.x * over_L), _half_polar(z.x * over_L)
     cosine, sine = psi
     w, e = cosine * (c0 * c + s0 * s), sine * (c0 * c - s0 * s)
     u, v = sine * (s0 * c + c0 * s), cosine * (s0 * c - c0 * s)
@@ -161,19 +161,18 @@ def _turn(y: Vec3, z: Vec3, over_L: Scalar, psi: tuple[Scalar, Scalar]) -> Quate
     return evaluated(Quaternion(sign * w, sign * e, sign * u, sign * v))
 
 
-def _half_polar(cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:
-    """Cosine and sine of half an angle between 0 and π, here never near either."""
-    square = 0.5 + 0.5 * cosine
-    inverse = rsqrt(square)
-    return evaluated((square * inverse, 0.5 * sine * inverse))
+def _half_polar(cosine: Scalar) -> tuple[Scalar, Scalar]:
+    """Of an angle between 0 and π, here never near either. Not from its sine: the same error of 1/L, step after step,
+    would make the turn longer or shorter."""
+    return jnp.sqrt(0.5 + 0.5 * cosine), jnp.sqrt(0.5 - 0.5 * cosine)
 
 
-def _half(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """Cosine and sine, up to one sign for both, of half the angle of (x, y); and its length."""
+def _half(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
+    """Cosine and sine, up to one sign for both, of half the angle of (x, y)."""
     r = jnp.sqrt(x * x + y * y)
     far = r + jnp.abs(x)
     inverse, right = rsqrt(2.0 * r * far), x >= 0
-    return evaluated((jnp.where(right, far, y) * inverse, jnp.where(right, y, far) * inverse, r))
+    return evaluated((jnp.where(right, far, y) * inverse, jnp.where(right, y, far) * inverse))
 
 
 def _separation(I: Vec3, inverse: Vec3, y: Vec3) -> Scalar:
