@@ -118,8 +118,10 @@ def _growing(bound: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _size(vectors: Any) -> Any:
-    library = library_of(vectors)
-    return library.sqrt(library.einsum("...i,...i->...", vectors, vectors))
+    squares = [
+        vectors[..., i] * vectors[..., i] for i in range(vectors.shape[-1])
+    ]  # XLA then makes no array of vectors
+    return library_of(vectors).sqrt(sum(squares[1:], squares[0]))
 
 
 def _length_of_attitude(look: Look) -> Any:

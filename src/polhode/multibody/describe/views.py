@@ -68,7 +68,7 @@ _GROUND = Frame(_O, Mat3.identity(), _O, _O)
 
 
 class View:
-    """Positions, rotations and velocities of bodies at time `t`. Bodies are named, or
+    """Positions, rotations and velocities of bodies at time `t` (s). Bodies are named, or
     numbered in the order in which the system lists them; "ground" is at rest at the origin.
 
     `numbered`: `names` are all bodies of the system. A view of some of them does not answer to numbers."""
@@ -133,11 +133,11 @@ class View:
         return _array(self.frame(body).direction(s))
 
     def point(self, body: str | int, s: Any) -> Any:
-        """r + R s: a point of the body (s in body axes, from the centre of mass), in space."""
+        """r + R s (m, space axes): a point of the body, s (m) in body axes, from the centre of mass."""
         return _array(self.frame(body).point(s))
 
     def point_velocity(self, body: str | int, s: Any) -> Any:
-        """v + R(Ω × s), space axes."""
+        """v + R(Ω × s) (m/s, space axes), of that point."""
         return _array(self.frame(body).point_velocity(s))
 
 

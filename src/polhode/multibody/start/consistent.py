@@ -32,7 +32,7 @@ CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of 
 
 @unchanged()
 def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correction]:
-    """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
+    """The start of a system at t (s) with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
     be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
     of rows, none of which follows from others, this takes linear time; else the cube of their number.
 
