@@ -159,7 +159,7 @@ def test_items_of_vilmart() -> None:
 # Of one size only; what the sphere shows of ours is in test_sphere_in_a_cylinder_against_its_closed_form too.
 WHOLE = ("sphere", "disk_straight", "disk_perturbed")
 TINY = [
-    pytest.param(part, marks=() if part.__name__ == "disk_cyclic" else pytest.mark.long)
+    pytest.param(part, marks=() if part.__name__ == "disk_wobbling" else pytest.mark.long)
     for part in THREE_FIELD
     if part.__name__ not in WHOLE
 ]
@@ -178,7 +178,7 @@ def test_part_of_three_field(part: Any) -> None:
 @pytest.mark.parametrize("part", TINY, ids=lambda p: p.__name__)
 def test_longer_part_of_three_field_at_a_tiny_size(part: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Every line of it, by few methods, and with a peer. Whole: test_paper[three-field]."""
-    compiled = (NEW,) if part.__name__ == "bicycles" else (NEW, "as written")
+    compiled = (NEW, "as written") if part.__name__ == "disk_cyclic" else (NEW,)
     for name in METHODS:
         if name not in compiled:
             monkeypatch.setitem(METHODS, name, METHODS[NEW])
