@@ -1,6 +1,7 @@
 """Batches of one rotating body: inertia with axes in front, members apart, members that are lost."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from polhode.cli.output import print_json
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.simulation import Status, StepError
+from polhode.simulation.tiles import Tiles
 
 BODY = ph.RigidBody((1.0, 2.0, 2.5))
 _rng = np.random.default_rng(5)
@@ -99,14 +101,23 @@ def test_a_member_that_turns_far_in_a_step_changes_no_bit_of_the_others() -> Non
 
 
 @pytest.mark.optimised
-def test_a_member_has_the_same_bits_among_very_many() -> None:
-    """Of which a call takes more tiles, and returns one sample."""
+def test_a_member_has_the_same_bits_among_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of which a call takes more tiles, and returns one sample; how long steps take is tried on some of them."""
+    paces, pace = [], Tiles.pace
+
+    def noted(*args: Any) -> float:
+        paces.append(pace(*args))
+        return paces[-1]
+
+    monkeypatch.setattr(Tiles, "pace", noted)
     many = 2**16 + 100
     omegas = np.broadcast_to(OMEGAS[np.arange(many) % 7], (many, 3))
     more: dict[str, Any] = {"method": "dmv10", "step": 0.02, "steps": 6, "every": 3}
     few = ph.simulate(BODY, None, ph.State.of(omega=OMEGAS), **more)
     run = ph.simulate(BODY, None, ph.State.of(omega=omegas), **more)
     np.testing.assert_array_equal(bits(run, slice(None)), bits(few, np.arange(many) % 7))
+    assert paces[0] == math.inf  # of one tile
+    assert 0.0 < paces[1] < math.inf
 
 
 def wall(omegas: Any, **more: Any) -> ph.Run:

@@ -70,10 +70,14 @@ class Walk:
                 if signals.came is not None:
                     self.status = Status.INTERRUPTED
                     break
-                clock, fresh = time.perf_counter(), not signals.keeping
                 signals.waiting = True
                 with bar.waiting(words) if self.ladder.is_new(self.done) else nullcontext():
-                    block, stride = self._next()
+                    program = self.ladder.program(self.done)  # compiled here, if ever
+                if not signals.keeping and self.state.shape:
+                    pace = program.pace(self.system, self.state, np.int64(self.done), self.t0, self.plan.step)
+                    self.budget = max(self.budget, int(_BLOCK_SECONDS * self._slower / pace))
+                clock = time.perf_counter()
+                block, stride = self._next()
                 signals.waiting = False
                 spent, before = time.perf_counter() - clock, self.done
                 self._take(block, stride)
@@ -81,7 +85,7 @@ class Walk:
                 bar.advance(self.done)
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
-                if not fresh and self.done > before:  # the first call may have compiled
+                if self.done > before:
                     self.budget = max(
                         1,
                         int((self.done - before) * min(self._growth, _BLOCK_SECONDS * self._slower / max(spent, 1e-6))),
