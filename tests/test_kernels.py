@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import polhode as ph
+from polhode import _notices
 from polhode.kernel import UnwritableError, source_of_steps
 from polhode.kernel.source import ENDED, TALLY
 from polhode.methods import all_methods, method_of
@@ -94,7 +95,7 @@ def test_members_of_a_kernel_are_lost_as_those_of_xla(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_said_and_runs_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a GPU, as far as that can be told without one: XLA's loop takes over, with one notice."""
     method, system, state, _ = begun("dmv")
-    monkeypatch.setattr(on_gpu, "_told", set())
+    monkeypatch.setattr(_notices, "told", set())
     monkeypatch.setattr(on_gpu, "why_not", lambda: None)
     monkeypatch.setattr(on_gpu, "platform", lambda: "gpu")
 

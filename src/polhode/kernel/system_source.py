@@ -21,8 +21,9 @@ from polhode.kernel.lanes import kind_of
 from polhode.kernel.source import _HEAD, ENDED, TALLY
 
 LANES, GROUPS = 32, 4  # of a member, and members of a block
-BLOCKS = 2  # of a multiprocessor at a time, at least: more leave too few registers
-NEAR = 3_000  # numbers of a member in fast memory, at most
+BLOCKS = 3  # of a multiprocessor at a time, at least: more leave too few registers
+NEAR = 2_250  # numbers of a member in fast memory, at most
+MEET = 8  # places where lanes of a member wait for each other, between those where members of a block do
 
 _LANES = r"""
 #define LANES %d
@@ -80,7 +81,7 @@ def source_of_systems(
     blocks: int = BLOCKS,
     near: int = NEAR,
     least: float = 0.0,
-    meet: int = 0,
+    meet: int = MEET,
 ) -> Source:
     """CUDA C of `steps(...)` as `source_of_steps` has it, and at the end `far`, memory for as many members as run at a
     time. A member whose step fails stays where it was before."""

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 import jax.numpy as jnp
+from jax import lax
 
 from polhode.algebra import Quaternion, Scalar, Vec3
 from polhode.algebra.computed_once import once
@@ -21,6 +22,7 @@ from polhode.rotation import Rotation, State
 from polhode.solve import Fixed, FixedPoint, Newton, PlainNewton
 
 PAPER = "Moser, Veselov (1991); Hairer, Vilmart, J. Phys. A 39 (2006); Vilmart (2013)"
+_MOST = (1.0, 1.0 / 3.0, 1.0 / 27.0)  # e1, e2 and e3 of three shares of 1
 _EPS, _OFF = 2.3e-16, 1e-9  # of a sum's largest term, and of 1/I: round-off that is left, and what is allowed
 _FREE = Traits(order=2, energy="exact", spatial_momentum="exact", poisson=True, symplectic=True, loads="none")
 
@@ -135,6 +137,11 @@ class PreprocessedDMV(DMV):
         pairs = SERIES[: self.high_order // 2 - 1]
         return [tuple(chain.from_iterable(terms)) for terms in zip(*pairs, strict=True)]
 
+    @property
+    def _sizes(self) -> Any:
+        """The same, of their absolute values."""
+        return [[((abs(top), bottom), powers) for (top, bottom), powers in terms] for terms in self._terms]
+
     def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
         """From `state` at time t to t + h (s). Not solved, too, where the terms of s and t are so large against what
         they add up to that nothing is left of its digits: of thin rods, whose 1/I are far apart, in steps that are not
@@ -144,10 +151,17 @@ class PreprocessedDMV(DMV):
             return found
         x = super().inverse_moments(system, y, h)
         unit, values = _in_units(x, y, h)
-        s, t = (polynomial([((abs(top), bottom), p) for (top, bottom), p in terms], values) for terms in self._terms)
-        least = jnp.minimum(jnp.minimum(x.x, x.y), x.z)
-        off, report = _EPS * (s + t * (unit / least)), found.report
-        report = replace(report, converged=report.converged & (off <= _OFF), error=jnp.maximum(report.error, off))
+        of_least = unit / jnp.minimum(jnp.minimum(x.x, x.y), x.z)
+
+        def of(values: Any) -> Any:
+            s, t = (polynomial(terms, values) for terms in self._sizes)
+            return _EPS * (s + t * of_least)
+
+        # Shares of 1 leave e2 and e3, and H for C, at most so much: in most steps that is little enough.
+        C = values[1]
+        off = lax.cond(jnp.all(of((C, C, *_MOST)) <= _OFF), lambda _: jnp.zeros_like(C), of, values)
+        off, report = jnp.where(off <= _OFF, 0.0, off), found.report
+        report = replace(report, converged=report.converged & (off == 0.0), error=jnp.maximum(report.error, off))
         return replace(found, report=report)
 
 
