@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from contextlib import suppress
 from typing import Any
 
 import jax
@@ -21,7 +20,6 @@ from polhode.model.problem import Problem
 from polhode.rotation import Load, RigidBody, Rotation, Start, State
 
 _MOST = 32
-_NUMBERS = (float, np.float64)
 
 
 class Recent:
@@ -37,12 +35,12 @@ class Recent:
         found = self._made.get(mark)
         if found is None:
             found = self._made[mark] = make()
-            with suppress(KeyError):  # other threads take some away, too
-                while len(self._made) > _MOST:
-                    self._made.popitem(last=False)
-        else:
-            with suppress(KeyError):
-                self._made.move_to_end(mark)
+        try:
+            self._made.move_to_end(mark)
+            while len(self._made) > _MOST:
+                self._made.popitem(last=False)
+        except KeyError:  # other threads take some away, too
+            return found
         return found
 
 
@@ -95,6 +93,7 @@ def _parts(start: Any) -> tuple[Any, Any]:
 def _bits(tree: Any) -> bytes | None:
     """Of numbers of one body alone, none of which JAX traces."""
     leaves = jax.tree.leaves(tree)
-    if not all(type(x) in _NUMBERS or (type(x) is np.ndarray and not x.ndim) for x in leaves):
-        return None
+    for x in leaves:
+        if type(x) is not np.float64 and type(x) is not float and (type(x) is not np.ndarray or x.ndim):
+            return None
     return np.array(leaves, dtype=float).tobytes() + bytes([len(leaves)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -48,6 +48,7 @@ class Leg:
     begin: Checkpoint
     now: Any  # the system, with users' functions as they are; that of the run, unless an event changed it
     ladder: Rungs | None = None  # of the method, if another run made it
+    seen_before: dict[Any, Any] = field(default_factory=dict, repr=False)  # of steps that begin here, see `turning`
 
     @property
     def axes(self) -> Any:
@@ -133,7 +134,8 @@ def moved(
     acting = watch is not None and any(event.action is not None for event in watch.events)
     overseer = Overseer(leg.run, *asked, on_sample, acting) if any(asked) else None
     on_sample = overseer or on_sample
-    leg = changed(leg, run=changed(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
+    if leg.begin.done or leg.begin.offset:
+        leg = changed(leg, run=changed(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
     run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     while (change := run.trajectory.change) is not None:
         leg = _changed(run, change)
@@ -182,7 +184,7 @@ def integrated(
     sink: Sink | None = None,
 ) -> Trajectory:
     """From where the leg begins, in the axes in which steps are taken."""
-    run, axes = leg.run, leg.axes
+    run, axes, stepped = leg.run, leg.axes, leg.stepped
 
     def show(new: tuple[np.ndarray, np.ndarray, Callable[[], Any]]) -> Any:
         if isinstance(on_sample, Overseer) and not on_sample.due():
@@ -199,13 +201,13 @@ def integrated(
 
     return integrate(
         run.method,
-        leg.stepped,
+        stepped,
         leg.begin,
         plan,
         t0=run.t0,
         later=size,
         first_block=_FIRST_BLOCKS[run.system.kind],
-        briefly=briefly(leg.stepped),
+        briefly=briefly(stepped),
         progress=bar,
         signals=signals,
         on_samples=None if on_sample is None else show,

@@ -29,7 +29,7 @@ class Batch(ABC):
         """Whether no member was lost."""
         return bool(ended[0].all())
 
-    def __call__(self, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
+    def __call__(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
         """The last members that are left stay where they were when their step failed, and the call ends there."""
         begun = state
         state, ended, tally, samples = self.run(begun, done, t0, h, count, stride)

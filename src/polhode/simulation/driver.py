@@ -80,6 +80,7 @@ def integrate(
         () if watch is None else tuple(watch.happened),
         tuple(walk.lost),
         walk.change,
+        walk.energies if watch is None and plan.at is None else None,
     )
 
 

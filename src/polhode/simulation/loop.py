@@ -12,12 +12,13 @@ from jax import lax
 
 from polhode._programs import stored
 from polhode.model import InputError
+from polhode.simulation.energies import at_start, packed, seen
 from polhode.solve import Report
 
 
 def numbers_in(state: Any) -> int:
     """Of one sample."""
-    return sum([getattr(x, "size", 1) for x in jax.tree.leaves(state)])
+    return sum([x.size for x in jax.tree.leaves(state)])
 
 
 def capacity_for(numbers: int) -> int:
@@ -64,6 +65,7 @@ class Block:
     report: Report  # of the last step tried; of a lost member, of the step that failed
     samples: Any  # states; the first (steps taken) // stride of them are set
     failed: Any = None  # per member of a batch: in which step of this call it was lost, from 1 on; -1 if it was not
+    energies: Any = None  # along this call, see `energies`
 
 
 def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
@@ -82,10 +84,13 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
         )
         return state, n + ok, ok, tally, ok, report
 
+    def look(found: Any, carry: Any) -> Any:
+        return seen(found, system, carry[0], t0 + carry[1] * h)
+
     start = (state, done, jnp.asarray(True), _none_yet(()), jnp.asarray(True), report)
-    capacity = capacity_for(numbers_in(state))
-    state, done, _, tally, ok, report, buffer = _sampled(step, start, count, stride, capacity)
-    return Block(state, done, tally.packed, ok, report, buffer)
+    capacity, begun = capacity_for(numbers_in(state)), at_start(system, state, t0 + done * h)
+    (state, done, _, tally, ok, report), buffer, found = _sampled(step, start, count, stride, capacity, begun, look)
+    return Block(state, done, tally.packed, ok, report, buffer, energies=packed(found))
 
 
 @jax.tree_util.register_dataclass
@@ -138,7 +143,7 @@ def run_members(
     none = jnp.zeros(shape, begun.dtype)
     ended = Ended(here, none, here, jnp.zeros(shape), jnp.zeros(shape, int))
     start = (state, begun, jnp.asarray(True), _none_yet(shape), ended)
-    state, _, _, tally, ended, buffer = _sampled(step, start, count, stride, capacity)
+    (state, _, _, tally, ended), buffer, _ = _sampled(step, start, count, stride, capacity)
     return state, ended.packed, jax.tree.map(jnp.max, tally).packed, buffer
 
 
@@ -146,19 +151,21 @@ def _none_yet(shape: tuple[int, ...]) -> Tally:
     return Tally(jnp.zeros(shape, int), jnp.zeros(shape), jnp.zeros(shape, int), jnp.zeros(shape, int))
 
 
-def _sampled(step: Any, start: Any, count: Any, stride: Any, capacity: int) -> Any:
+def _sampled(
+    step: Any, start: Any, count: Any, stride: Any, capacity: int, found: Any = (), look: Any = lambda found, _: found
+) -> Any:
     """Steps with a sample after every so many: the first of what they carry, the second is their count, the third
-    whether to go on."""
+    whether to go on. `found` is what `look` makes of each sample, and of what it found before."""
 
     def sample(j: Any, carry: Any) -> Any:
-        *inner, buffer = carry
+        inner, buffer, found = carry
         end = inner[1] + stride
-        inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, tuple(inner))
+        inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, inner)
         keep = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, j, 0)  # noqa: E731
-        return (*inner, jax.tree.map(keep, buffer, inner[0]))
+        return inner, jax.tree.map(keep, buffer, inner[0]), look(found, inner)
 
     buffer = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape)), start[0])
-    return lax.fori_loop(0, count, sample, (*start, buffer))
+    return lax.fori_loop(0, count, sample, (start, buffer, found))
 
 
 run_block = stored(run_block_of, static=1)

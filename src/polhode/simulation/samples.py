@@ -24,7 +24,10 @@ def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
 
 def held(state: Any) -> Any:
     """As it is kept: in arrays of numpy, or where it is, if that is a GPU."""
-    if not any(isinstance(x, jax.Array) for x in jax.tree.leaves(state)):
+    for x in jax.tree.leaves(state):
+        if type(x) is not np.ndarray and type(x) is not np.float64:
+            break
+    else:
         return state
     return jax.tree.map(lambda x: x if on_gpu(x) else np.asarray(x), state)
 
@@ -48,21 +51,31 @@ class Samples:
         self.count = 0
 
     def _make_room(self, room: int, like: list[Any]) -> None:
-        self._arrays = [np.empty((room, *np.shape(x))) for x in like]
+        self._arrays = [np.empty((room, *x.shape)) for x in like]
 
-    def take(self, counts: np.ndarray, states: Any) -> int:
-        """How many count with those of these states, after so many steps each, that are saved."""
+    def take(self, done: int, stride: int, number: int, states: Any) -> int:
+        """How many count with those of so many states, the first of them `stride` steps after `done`, that are
+        saved."""
+        every = self.plan.every
         if self.plan.at is not None:
             return self.count
-        kept = np.flatnonzero(counts % self.plan.every == 0)
-        if not len(kept):
-            return self.count
-        rows = slice(0, len(counts)) if len(kept) == len(counts) else kept
-        return self.put(counts[rows], [x[rows] for x in jax.tree.leaves(held(states))])
+        counts, rows = np.arange(done + stride, done + stride * number + 1, stride), slice(0, number)
+        if done % every or stride % every:
+            rows = np.flatnonzero(counts % every == 0)
+            if not len(rows):
+                return self.count
+            counts = counts[rows]
+        return self.put(counts, [x[rows] for x in jax.tree.leaves(held(states))])
 
     def add(self, count: int, offset: float, state: Any) -> None:
         """One."""
         self.count = self.put(np.array([count]), [x[None] for x in jax.tree.leaves(held(state))], offset)
+
+    @property
+    def last(self) -> tuple[int, float] | None:
+        """Where the last one is: steps, and seconds after them."""
+        n = self.count
+        return (int(self.counts[n - 1]), float(self.offsets[n - 1])) if n else None
 
     def put(self, counts: np.ndarray, rows: list[Any], offset: float = 0.0) -> int:
         """How many samples count with these, the arrays of their states."""

@@ -42,9 +42,10 @@ def capacity_of(state: Any) -> int:
 
 def first_steps(state: Any, steps: int) -> int:
     """Of a run that begins with so many of one body before it looks at the clock."""
-    if state.shape and platform() == "gpu":
-        return max(8, _OF_GPU // math.prod(state.shape))
-    return max(8, steps * WIDTH // max(WIDTH, math.prod(state.shape)))
+    members = math.prod(state.shape)
+    if members > 1 and platform() == "gpu":
+        return max(8, _OF_GPU // members)
+    return max(8, steps * WIDTH // max(WIDTH, members))
 
 
 def growth(state: Any) -> float:

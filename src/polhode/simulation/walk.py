@@ -6,7 +6,6 @@ import signal
 import time
 from bisect import bisect_left
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +14,7 @@ import jax
 import numpy as np
 
 from polhode._signals import Signals
+from polhode.simulation.energies import together
 from polhode.simulation.events import EventError, Turn, Watch
 from polhode.simulation.loop import Block, Tally
 from polhode.simulation.lost import LostMember, lost_in, without
@@ -24,7 +24,7 @@ from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples, held
 from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
-from polhode.simulation.tiles import capacity_of, growth, slower
+from polhode.simulation.tiles import growth, slower
 from polhode.simulation.trajectory import Checkpoint
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
@@ -48,8 +48,8 @@ class Walk:
         self.status, self.tally, self.failure = Status.OK, Tally(0, 0.0, 0, 0), dict[str, Any]()
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
-        self.budget, self._shown, self._capacity = 1, 0, capacity_of(begin.state)
-        self._slower, self._growth = slower(begin.state), growth(begin.state)
+        self.energies: Any = None  # along it, if steps keep them in mind
+        self.budget, self._shown = 1, 0
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
 
     @property
@@ -72,7 +72,10 @@ class Walk:
                     break
                 clock, fresh = time.perf_counter(), not signals.keeping
                 signals.waiting = True
-                with bar.waiting(words) if self.ladder.is_new(self.done) else nullcontext():
+                if self.ladder.is_new(self.done):
+                    with bar.waiting(words):
+                        block, stride = self._next()
+                else:
                     block, stride = self._next()
                 signals.waiting = False
                 spent, before = time.perf_counter() - clock, self.done
@@ -81,12 +84,10 @@ class Walk:
                 bar.advance(self.done)
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
-                if not fresh and self.done > before:  # the first call may have compiled
-                    self.budget = max(
-                        1,
-                        int((self.done - before) * min(self._growth, _BLOCK_SECONDS * self._slower / max(spent, 1e-6))),
-                    )
-            if self.status in (Status.OK, Status.STOPPED):
+                if not fresh and before < self.done < self.plan.total:  # the first call may have compiled
+                    longer = min(growth(self.state), _BLOCK_SECONDS * slower(self.state) / max(spent, 1e-6))
+                    self.budget = max(1, int((self.done - before) * longer))
+            if self.plan.at is not None and self.status in (Status.OK, Status.STOPPED):
                 self._leave(self.done, np.inf if self.status is Status.OK else self.offset + _END * self.plan.step)
         except EventError as error:
             self.status, self.failure = Status.NOT_FINITE, {"step": self.done, **error.failure}
@@ -99,8 +100,7 @@ class Walk:
     def _end(self) -> None:
         """The last sample, of where the run ended; of samples at times of their own, if there is no other. Where it
         goes on with another system it has not ended."""
-        n = self.saved.count
-        last = (int(self.saved.counts[n - 1]), float(self.saved.offsets[n - 1])) if n else self.last
+        last = self.saved.last or self.last
         behind = last is None or (last < (self.done, self.offset) and self.plan.at is None)
         if behind and self.change is None:
             self.saved.add(self.done, self.offset, self.state)
@@ -112,20 +112,20 @@ class Walk:
         budget = self.ladder.steps(self.done, self.budget)
         if self.sink is not None:
             budget = min(budget, steps_to_full(self.done, self.plan, self.sink.rows))
-        count, stride = self.plan.next(self.done, budget, self._capacity, each=self.watch is not None)
-        numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(count), np.int64(stride))
-        block = self.ladder.program(self.done)(self.system, self.state, *numbers)
+        count, stride = self.plan.next(self.done, budget, self.ladder.capacity, each=self.watch is not None)
+        block = self.ladder.program(self.done)(self.state, self.done, self.t0, self.plan.step, count, stride)
         return jax.block_until_ready(block) if isinstance(block.done, jax.Array) else block, stride
 
     def _shortened(self, k: int, state: Any, t: float, h: float) -> Block:
         """A step of another length, k steps further on."""
-        return self.ladder.shortened(self.system, state, self.done + k, t, h)
+        return self.ladder.shortened(state, self.done + k, t, h)
 
     def _take(self, block: Block, stride: int) -> None:
         """What a call has computed, up to where something happened."""
         ok, done = np.asarray(block.ok), self.done
-        taken = np.asarray(block.done).item() - (0 if self.offset else done)
-        turn, tally, state, offset = self._turn(block, taken), self.tally.with_packed(block.tally), block.state, 0.0
+        taken = int(block.done) - (0 if self.offset else done)
+        turn = None if self.watch is None or not taken else self._turn(self.watch, block, taken)
+        tally, state, offset = self.tally.with_packed(block.tally), block.state, 0.0
         if turn is not None:  # iterations of the steps beyond it are not of this run
             new = tally.iterations - self.tally.iterations
             tally = replace(tally, iterations=tally.iterations - new * (taken - turn.steps - 1) // taken)
@@ -136,14 +136,17 @@ class Walk:
                 taken, offset = taken + 1, 0.0
         elif not taken:
             offset = self.offset
-        between = self._leave(done + taken, offset)
-        if self.status is not Status.OK:
-            return
-        if between is not None:
-            state = without(state, between)
-        self._lose(block)
+        if self.plan.at is not None:
+            between = self._leave(done + taken, offset)
+            if self.status is not Status.OK:
+                return
+            if between is not None:
+                state = without(state, between)
+        if block.failed is not None:
+            self._lose(block)
+        self.energies = block.energies if self.energies is None else together(self.energies, block.energies)
         whole = taken // stride
-        filled = self.saved.take(done + stride * np.arange(1, whole + 1), block.samples) if whole else self.saved.count
+        filled = self.saved.take(done, stride, whole, block.samples) if whole else self.saved.count
         # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
         self.saved.count, self.state, self.done, self.tally, self.offset = filled, state, done + taken, tally, offset
         if turn is not None:
@@ -155,16 +158,14 @@ class Walk:
         """With so many steps more."""
         if self.offset or not steps:
             return self.tally
-        numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(steps), np.int64(1))
-        return self.tally.with_packed(self.ladder.program(self.done)(self.system, self.state, *numbers).tally)
+        block = self.ladder.program(self.done)(self.state, self.done, self.t0, self.plan.step, steps, 1)
+        return self.tally.with_packed(block.tally)
 
-    def _turn(self, block: Block, taken: int) -> Turn | None:
-        if self.watch is None or not taken:
-            return None
+    def _turn(self, watch: Watch, block: Block, taken: int) -> Turn | None:
         states = jax.tree.map(lambda x: np.asarray(x)[:taken], block.samples)
         t = self.t0 + self.plan.step * np.arange(self.done, self.done + taken + 1)
         t[0] = self.t
-        return self.watch.over(self.state, states, t, self._shortened)
+        return watch.over(self.state, states, t, self._shortened)
 
     def _follow(self, turn: Turn) -> None:
         """Where something happened: there the run ends, or goes on with what actions make of it."""
@@ -213,6 +214,8 @@ class Walk:
 
     def _show(self) -> bool:
         """Whether who is shown the new samples wants no more."""
+        if self.on_samples is None and self.sink is None:
+            return False
         saved, new = self.saved, slice(self._shown, self.saved.count)
         said = None
         if self.on_samples is not None and new.start != new.stop:
