@@ -58,9 +58,12 @@ class AtOnce:
             (floats if is_float else whole)[place] = x if alone else np.reshape(x, -1)
         return whole
 
-    def unpacked(self, found: Any) -> list[Any]:
+    def found(self, array: Any) -> np.ndarray:
+        """What it gave back, as far as that is results."""
+        return np.asarray(array)[: self._filled]
+
+    def unpacked(self, whole: np.ndarray) -> list[Any]:
         """The results, as parts of one array."""
-        whole = np.asarray(found)
         floats = whole.view(np.float64)
         values = [(floats if is_float else whole)[place] for is_float, place in self._parts]
         for i, shape in self._shapes:

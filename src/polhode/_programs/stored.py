@@ -23,7 +23,7 @@ import numpy as np
 
 from polhode._programs import files
 from polhode._programs.at_once import AtOnce
-from polhode._programs.called import Called, arrays
+from polhode._programs.called import Called, arrays, is_plain
 from polhode._programs.compiling import compiler_options
 from polhode._programs.flat import Flat, shapes_of
 from polhode._programs.folder import bounded, traced_folder
@@ -74,25 +74,34 @@ class Stored:
     def __call__(self, *args: Any) -> Any:
         return self.prepared(*args)(*args[self._static :])
 
-    def prepared(self, *args: Any, held: int = 0) -> Callable[..., Any]:
+    def prepared(self, *args: Any, held: int = 0, then: Stored | None = None) -> Callable[..., Any]:
         """The program for arguments like these, as a function of their numbers: for calling it many times. The first
-        `held` of these are as they are here in every call, and are not given again."""
+        `held` of these are as they are here in every call, and are not given again. `then`: what is called with the
+        same numbers and the result; its own comes beside that."""
         static, numbers = args[: self._static], args[self._static :]
         leaves, tree = jax.tree.flatten(numbers)
+        if not all(map(is_plain, leaves)):  # part of what the user transforms
+            inside, call = self._inside(Flat(self._fn, static, tree), leaves)
+            return lambda *numbers: inside.result(call(*jax.tree.leaves(numbers)))
+        program: Any = self._for(static, tree, arrays(leaves))
+        first = jax.tree.leaves(numbers[:held])
+        if then is not None:
+            program = program.followed(first, lambda result: then._like((*numbers, result)))
+        elif held:
+            program = program.after(first)
+        return lambda *rest: program(jax.tree.leaves(rest))
+
+    def _like(self, numbers: tuple[Any, ...]) -> Called:
+        leaves, tree = jax.tree.flatten(numbers)
+        return self._for((), tree, arrays(leaves))
+
+    def _for(self, static: Any, tree: Any, leaves: list[Any]) -> Called:
         flat = Flat(self._fn, static, tree)
-        if not all(map(_plain, leaves)):  # part of what the user transforms
-            inside, call = self._inside(flat, leaves)
-            return lambda *rest: inside.result(call(*jax.tree.leaves((numbers[:held], rest))))
-        leaves = arrays(leaves)
         try:
             name = self._name_again(static, tree, leaves)
         except NamelessError:
-            program = self._anew_unless_held(flat, leaves)
-        else:
-            program = self._known(name) or self._made(name, flat, leaves)
-        if held:
-            program = program.after(jax.tree.leaves(numbers[:held]))
-        return lambda *rest: program(jax.tree.leaves(rest))
+            return self._anew_unless_held(flat, leaves)
+        return self._known(name) or self._made(name, flat, leaves)
 
     def name_of(self, *args: Any) -> str | None:
         """What tells the program for arguments like these from all others; None where that cannot be told."""
@@ -226,11 +235,6 @@ def stored(
     if fn is None:
         return partial(stored, static=static, briefly=briefly, widely=widely)
     return Stored(fn, static, briefly=briefly, widely=widely)
-
-
-def _plain(x: Any) -> bool:
-    """A number or array of one device, not one that JAX is tracing."""
-    return not isinstance(x, jax.core.Tracer) and not (isinstance(x, jax.Array) and len(x.sharding.device_set) > 1)
 
 
 def kept_on_disk() -> bool:

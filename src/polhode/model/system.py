@@ -44,10 +44,6 @@ class System(Protocol):
     def look(self, state: Any, t0: float) -> None:
         """Before a run: an InputError where what users' functions give there cannot be used; warnings of odd starts."""
 
-    def energies(self, state: Any, t: Any) -> Any:
-        """The kinetic and the potential one (J) in the axes in which steps are taken, where steps are to keep them in
-        mind; None where they are looked at in samples alone."""
-
     def fastest(self, state: Any) -> Any:
         """The largest angular speed of a body (rad/s)."""
 

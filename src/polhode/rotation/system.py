@@ -206,9 +206,6 @@ class Rotation:
     def look(self, state: State, t0: float) -> None:
         look_at(self, state, t0)
 
-    def energies(self, state: State, t: Any) -> Any:
-        return state.kinetic(self), self.potential(t, state.attitude)
-
     def fastest(self, state: State) -> Any:
         return self.omega(state.momentum).norm()
 

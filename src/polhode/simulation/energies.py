@@ -1,7 +1,8 @@
-"""What energies came to along a motion, found by the program that takes its steps: nobody looks at its samples after.
+"""What energies came to along a motion: of the samples of a call, by a program of its own that reads them where the
+steps left them, so that nobody looks at each of them after. In that of the steps it would change their last bits.
 
-Six numbers in one array: the kinetic and the potential energy where it began, and the largest that the energy, its
-negative, the potential energy and its negative came to at any sample. One that is NaN makes that NaN.
+Six numbers in one array: the kinetic and the potential energy where the motion began, and the largest that the energy,
+its negative, the potential energy and its negative came to at any sample. One that is NaN makes that NaN.
 """
 
 from __future__ import annotations
@@ -9,34 +10,39 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
+
+from polhode._programs import stored
+from polhode.model.pytree import changed
 
 
-def at_start(system: Any, state: Any, t: Any) -> tuple[Any, ...]:
-    """Before all samples, inside of a program, one by one; none where they are not told."""
-    found = system.energies(state, t)
-    if found is None:
-        return ()
-    kinetic, potential = (jnp.asarray(x, dtype=float) for x in found)
-    return kinetic, potential, *_signed(kinetic, potential)
+@stored
+def energies(system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any, block: Any) -> Any:
+    """Of a call with these numbers that gave this `Block`, and of where it began."""
+
+    def seen(j: Any, largest: tuple[Any, ...]) -> tuple[Any, ...]:
+        sample = jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, j, keepdims=False), block.samples)
+        t = t0 + jnp.minimum(done + (j + 1) * stride, block.done) * h
+        return tuple(map(jnp.maximum, largest, _signed(*_of(system, sample, t))))
+
+    start = _of(system, state, t0 + done * h)
+    return jnp.stack([*start, *lax.fori_loop(0, count, seen, _signed(*start))])
 
 
-def seen(energies: tuple[Any, ...], system: Any, state: Any, t: Any) -> tuple[Any, ...]:
-    """With one sample more, inside of a program."""
-    if not energies:
-        return ()
-    kinetic, potential = (jnp.asarray(x, dtype=float) for x in system.energies(state, t))
-    return *energies[:2], *map(jnp.maximum, energies[2:], _signed(kinetic, potential))
-
-
-def packed(energies: tuple[Any, ...]) -> Any:
-    """In one array, as they leave a program: each array that does takes time."""
-    return jnp.stack(energies) if energies else None
+def _of(system: Any, state: Any, t: Any) -> tuple[Any, Any]:
+    kinetic, potential = state.kinetic(system), system.potential(t, state.attitude)
+    return jnp.asarray(kinetic, dtype=float), jnp.asarray(potential, dtype=float)
 
 
 def _signed(kinetic: Any, potential: Any) -> tuple[Any, ...]:
     return kinetic + potential, -(kinetic + potential), potential, -potential
+
+
+def with_energies(block: Any, energies: Any) -> Any:
+    return changed(block, energies=energies)
 
 
 def together(before: Any, after: Any) -> Any:

@@ -12,7 +12,6 @@ from jax import lax
 
 from polhode._programs import stored
 from polhode.model import InputError
-from polhode.simulation.energies import at_start, packed, seen
 from polhode.solve import Report
 
 
@@ -84,13 +83,10 @@ def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: An
         )
         return state, n + ok, ok, tally, ok, report
 
-    def look(found: Any, carry: Any) -> Any:
-        return seen(found, system, carry[0], t0 + carry[1] * h)
-
     start = (state, done, jnp.asarray(True), _none_yet(()), jnp.asarray(True), report)
-    capacity, begun = capacity_for(numbers_in(state)), at_start(system, state, t0 + done * h)
-    (state, done, _, tally, ok, report), buffer, found = _sampled(step, start, count, stride, capacity, begun, look)
-    return Block(state, done, tally.packed, ok, report, buffer, energies=packed(found))
+    capacity = capacity_for(numbers_in(state))
+    state, done, _, tally, ok, report, buffer = _sampled(step, start, count, stride, capacity)
+    return Block(state, done, tally.packed, ok, report, buffer)
 
 
 @jax.tree_util.register_dataclass
@@ -143,7 +139,7 @@ def run_members(
     none = jnp.zeros(shape, begun.dtype)
     ended = Ended(here, none, here, jnp.zeros(shape), jnp.zeros(shape, int))
     start = (state, begun, jnp.asarray(True), _none_yet(shape), ended)
-    (state, _, _, tally, ended), buffer, _ = _sampled(step, start, count, stride, capacity)
+    state, _, _, tally, ended, buffer = _sampled(step, start, count, stride, capacity)
     return state, ended.packed, jax.tree.map(jnp.max, tally).packed, buffer
 
 
@@ -151,21 +147,19 @@ def _none_yet(shape: tuple[int, ...]) -> Tally:
     return Tally(jnp.zeros(shape, int), jnp.zeros(shape), jnp.zeros(shape, int), jnp.zeros(shape, int))
 
 
-def _sampled(
-    step: Any, start: Any, count: Any, stride: Any, capacity: int, found: Any = (), look: Any = lambda found, _: found
-) -> Any:
+def _sampled(step: Any, start: Any, count: Any, stride: Any, capacity: int) -> Any:
     """Steps with a sample after every so many: the first of what they carry, the second is their count, the third
-    whether to go on. `found` is what `look` makes of each sample, and of what it found before."""
+    whether to go on."""
 
     def sample(j: Any, carry: Any) -> Any:
-        inner, buffer, found = carry
+        *inner, buffer = carry
         end = inner[1] + stride
-        inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, inner)
+        inner = lax.while_loop(lambda c: (c[1] < end) & c[2], step, tuple(inner))
         keep = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, j, 0)  # noqa: E731
-        return inner, jax.tree.map(keep, buffer, inner[0]), look(found, inner)
+        return (*inner, jax.tree.map(keep, buffer, inner[0]))
 
     buffer = jax.tree.map(lambda x: jnp.zeros((capacity, *x.shape)), start[0])
-    return lax.fori_loop(0, count, sample, (start, buffer, found))
+    return lax.fori_loop(0, count, sample, (*start, buffer))
 
 
 run_block = stored(run_block_of, static=1)

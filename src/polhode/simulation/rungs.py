@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from polhode.simulation.energies import energies, with_energies
 from polhode.simulation.loop import Block, run_block, run_block_briefly
 from polhode.simulation.on_gpu import program_of_batch
 from polhode.simulation.tiles import capacity_of
@@ -87,7 +88,11 @@ class Rungs:
         system, state, *_ = self._like
         if state.shape:
             return program_of_batch(method, system, state)
-        return (run_block_briefly if soon else run_block).prepared(method, *self._like, held=1)
+        block = run_block_briefly if soon else run_block
+        if system.kind == "system":
+            return block.prepared(method, *self._like, held=1)
+        program = block.prepared(method, *self._like, held=1, then=energies)
+        return lambda *numbers: with_energies(*program(*numbers))
 
     def is_new(self, done: int) -> bool:
         """Whether the program of now was not called yet in this run."""
