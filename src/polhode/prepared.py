@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from itertools import count
 from typing import Any
 
 import jax
@@ -45,7 +46,9 @@ class Recent:
 
 
 _problems, legs = Recent(), Recent()
-_methods: dict[int, tuple[Method, bool]] = {}
+_methods: dict[int, tuple[Method, int | None]] = {}
+_numbers: dict[Method, int] = {}  # of equal ones the same
+_next = count(1)
 
 
 def problem_like(what: Any, load: Any, start: Any) -> tuple[Problem, Hashable | None]:
@@ -61,18 +64,20 @@ def problem_like(what: Any, load: Any, start: Any) -> tuple[Problem, Hashable | 
 
 def leg_mark(problem: Hashable | None, t0: float, method: Method) -> Hashable | None:
     """What tells the beginning of a run from that of others."""
-    if problem is None or not _is_known(method):
+    if problem is None or (number := _number_of(method)) is None:
         return None
-    return problem, float(t0).hex(), method, settings(), has_64_bits()
+    return problem, float(t0).hex(), number, settings(), has_64_bits()
 
 
-def _is_known(method: Method) -> bool:
-    """Whether it is one of ours, in all its parts."""
+def _number_of(method: Method) -> int | None:
+    """By which it is told from others, if it is one of ours, in all its parts."""
     found = _methods.get(id(method))
     if found is None or found[0] is not method:
         if len(_methods) >= _MOST:
             _methods.clear()
-        found = _methods[id(method)] = (method, fingerprint(method) is not None)
+            _numbers.clear()
+        number = None if fingerprint(method) is None else _numbers.setdefault(method, next(_next))
+        found = _methods[id(method)] = (method, number)
     return found[1]
 
 

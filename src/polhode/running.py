@@ -73,8 +73,7 @@ class Leg:
 def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Progress) -> Leg:
     """`mark`: what tells the problem from others, if that can be told."""
     leg = legs.get(leg_mark(mark, problem.t0, method), lambda: _first_leg(problem, method, plan, bar))
-    ladder = None if leg.ladder is None else leg.ladder.again()
-    return changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart), ladder=ladder)
+    return changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart))
 
 
 def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:

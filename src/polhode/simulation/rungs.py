@@ -45,17 +45,11 @@ class Rungs:
         """The rung of now, and the step up to which it goes on."""
         return self._rung, self._until
 
-    def again(self) -> Rungs:
-        """For another run of the same method, system and start, with the programs there are."""
-        made = object.__new__(Rungs)
-        made.__dict__.update(self.__dict__)
-        made._rung, made._until = 0, 0
-        return made
-
     def afresh(self, rung: int = 0, until: int = 0) -> Rungs:
-        """From the first rung on, or from where another stood, with the programs there are."""
-        self._rung, self._until = rung, until
-        return self
+        """For another run, with the programs there are: from the first rung on, or from where another stood."""
+        made = object.__new__(Rungs)
+        made.__dict__.update(self.__dict__, _rung=rung, _until=until)
+        return made
 
     def shortened(self, state: Any, done: int, t: float, h: float) -> Block:
         """One step of another length from `state` at t, after `done` of the others."""

@@ -151,7 +151,7 @@ class Walk:
         self.saved.count, self.state, self.done, self.tally, self.offset = filled, state, done + taken, tally, offset
         if turn is not None:
             self._follow(turn)
-        elif not ok.any() and not self.ladder.climbs(self.done):
+        elif not (ok.any() if ok.ndim else ok) and not self.ladder.climbs(self.done):
             self._fail(block, ok if not ok.ndim else np.asarray(block.failed) != taken + 1)
 
     def _tally_of(self, steps: int) -> Tally:
