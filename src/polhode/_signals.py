@@ -7,7 +7,7 @@ What the user ignores, or handles alone, stays as it is; so does everything in t
 
 from __future__ import annotations
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import signal
 import threading
 from collections.abc import Callable

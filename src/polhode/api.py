@@ -16,6 +16,7 @@ from polhode._signals import Signals, watched
 from polhode.asked import last_of, length_within, moment_of, outside_of_transformations, plan_of
 from polhode.device import called_on, quickest
 from polhode.given import problem_from
+from polhode.leg import Leg
 from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, whole
 from polhode.model.family import Problems
@@ -27,7 +28,7 @@ from polhode.prepared import problem_like
 from polhode.results.rerun import going_on, without_events
 from polhode.results.run import Run
 from polhode.rotation import RigidBody, Rotation
-from polhode.running import Leg, first_leg, moved, next_leg, recipe_for
+from polhode.running import first_leg, moved, next_leg, recipe_for
 from polhode.simulation import Plan, Progress, Status
 from polhode.simulation.events import Event
 from polhode.step_choice import step_within

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,8 +13,8 @@ from polhode._notices import warn
 from polhode._programs import unchanged
 from polhode._signals import Signals
 from polhode.algebra.library import on_gpu
+from polhode.leg import Leg
 from polhode.model.checks import InputError, numbers
-from polhode.model.functions import as_arrays
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
@@ -32,7 +31,7 @@ from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, i
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
 from polhode.simulation.rungs import Rungs, briefly
-from polhode.simulation.samples import held
+from polhode.simulation.samples import Samples, held
 from polhode.simulation.sink import Sink
 from polhode.watching import Change, watch_of
 
@@ -40,40 +39,14 @@ _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a sy
 _AT_A_TIME = 4096  # samples
 
 
-@dataclass(frozen=True)
-class Leg:
-    """Where a run begins: a run of no steps yet, or one that goes on; and where its method stands."""
-
-    run: Run
-    begin: Checkpoint
-    now: Any  # the system, with users' functions as they are; that of the run, unless an event changed it
-    ladder: Rungs | None = None  # of the method, if another run made it
-    seen_before: dict[Any, Any] = field(default_factory=dict, repr=False)  # of steps that begin here, see `turning`
-
-    @property
-    def axes(self) -> Any:
-        """The system, if its own axes are not those in which steps are taken."""
-        return None if getattr(self.now, "axes", None) is None else self.now
-
-    @property
-    def stepped(self) -> Any:
-        return self.now if self.axes is None else self.now.principal
-
-    def seen(self, state: Any) -> Any:
-        """A state in which a step was taken, in the user's axes."""
-        return state if self.axes is None else self.axes.from_principal(state)
-
-    def begun(self, state: Any) -> Any:
-        """A state in the user's axes as one from which the method takes a step."""
-        state = state if self.axes is None else self.axes.to_principal(state)
-        begun = self.run.method.begin(self.stepped, state)
-        return state if begun is state else as_arrays(begun)
-
-
 def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Progress) -> Leg:
     """`mark`: what tells the problem from others, if that can be told."""
     leg = legs.get(leg_mark(mark, problem.t0, method), lambda: _first_leg(problem, method, plan, bar))
-    return changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart))
+    same = leg.known.get((plan.step, plan.apart))
+    if same is None:
+        same = changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart))
+        leg.know((plan.step, plan.apart), same)
+    return same
 
 
 def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
@@ -185,11 +158,11 @@ def integrated(
     """From where the leg begins, in the axes in which steps are taken."""
     run, axes, stepped = leg.run, leg.axes, leg.stepped
 
-    def show(new: tuple[np.ndarray, np.ndarray, Callable[[], Any]]) -> Any:
+    def show(saved: Samples, first: int) -> Any:
         if isinstance(on_sample, Overseer) and not on_sample.due():
             return None
-        counts, offsets, between = new
-        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), between())
+        counts, offsets = saved.counts[first : saved.count], saved.offsets[first : saved.count]
+        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), saved.between(first, saved.count))
         if axes is not None:
             states = _turned(axes, states)
         block = changed(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from polhode.algebra.library import library_of
+from polhode.leg import Leg
 from polhode.results.ended import ended_well as ended
-from polhode.running import Leg
 from polhode.simulation import Checkpoint
 from polhode.simulation.rungs import Rungs
 
@@ -31,9 +31,9 @@ def turns_too_far(run: Any, leg: Leg | None = None) -> str | None:
     if run.system.kind != "rotation" or run.begun is None:
         return None
     leg = Leg(run, Checkpoint(run.begun), run.now) if leg is None else leg
-    if "fastest" not in leg.seen_before:
-        leg.seen_before["fastest"] = _fastest(leg.stepped, run.begun)
-    turned = run.step * leg.seen_before["fastest"]
+    if (fastest := leg.known.get("fastest")) is None:
+        leg.know("fastest", fastest := _fastest(leg.stepped, run.begun))
+    turned = run.step * fastest
     if (lost := _ROUNDING * turned * run.steps) > _APART:
         return (
             f"{run.method.name}: the body turns by {turned * run.steps:.2g} rad until the end, and 16 digits tell "
@@ -41,10 +41,11 @@ def turns_too_far(run: Any, leg: Leg | None = None) -> str | None:
         )
     if not turned > _FAR or math.isinf(run.method.order):
         return None
-    if run.step not in leg.seen_before:
-        leg.seen_before[run.step] = _elsewhere(run, leg)
-    how = leg.seen_before[run.step]
-    return how and (
+    if (how := leg.known.get(run.step)) is None:
+        leg.know(run.step, how := _elsewhere(run, leg))
+    if not how:
+        return None
+    return (
         f"{run.method.name}: a step of {run.step:g} s turns the body by up to {turned:.3g} rad, and {how}: this is not "
         "the motion, whatever is conserved. Take steps that turn it by less than one radian; a free body takes any "
         "with exact"
@@ -57,14 +58,14 @@ def _fastest(system: Any, state: Any) -> float:
     return float(library_of(found).nanmax(found, initial=0.0)) if np.ndim(found) else float(found)
 
 
-def _elsewhere(run: Any, leg: Leg) -> str | None:
-    """In words, how two steps of half the length differ from the first, if they do."""
+def _elsewhere(run: Any, leg: Leg) -> str:
+    """In words, how two steps of half the length differ from the first; "" if they do not."""
     ladder = leg.ladder or Rungs(run.method, leg.stepped, run.begun)
     whole, halves = (ladder.after(run.begun, run.t0, run.step / count, count) for count in (1, 2))
     if whole is None:
-        return None
+        return ""
     if halves is None:
         return "two of half its length fail"
     dot = np.abs(sum(np.asarray(a) * np.asarray(b) for a, b in zip(whole.attitude, halves.attitude, strict=True)))
     apart = float(np.nanmax(2.0 * np.arccos(np.minimum(dot, 1.0))))
-    return None if apart < _APART else f"two of half its length end {apart:.2g} rad from it"
+    return "" if apart < _APART else f"two of half its length end {apart:.2g} rad from it"

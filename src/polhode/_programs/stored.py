@@ -171,7 +171,7 @@ class Stored:
     def _found(self, found: tuple[Any, Any], leaves: list[Any]) -> Called | None:
         """A program from disk, if it runs: one of another make of JAX may not."""
         example, program = found
-        shape = jax.tree.structure(example)
+        shape: Any = jax.tree.structure(example)
         try:
             return self._compiled(program.call, leaves, shape.unflatten, program.out_avals)
         except Exception:  # whatever is wrong with the numbers, tracing will say

@@ -80,10 +80,10 @@ class Plan:
             return min(capacity, budget, end - done), 1
         if self.at is not None:
             return 1, min(budget, end - done)
-        to_next = min(self.every - done % self.every, self.total - done)
-        if to_next < self.every or budget < self.every:
-            return 1, min(budget, to_next)
-        return min(capacity, budget // self.every, (self.total - done) // self.every), self.every
+        left, every = end - done, self.every
+        if done % every or left < every or budget < every:
+            return 1, min(budget, every - done % every, left)
+        return min(capacity, budget // every, left // every), every
 
 
 @lru_cache(maxsize=64, typed=True)

@@ -59,7 +59,11 @@ class Samples:
         self.counts, self.offsets, self.count = np.empty(room, int), np.zeros(room), 0
 
     def _make_room(self, room: int, like: list[Any]) -> None:
-        self._arrays = [np.empty((room, *x.shape)) for x in like]
+        shapes = [x.shape for x in like]
+        if shapes.count(()) == len(like):  # in one piece
+            self._arrays = list(np.empty((len(like), room)))
+        else:
+            self._arrays = [np.empty((room, *shape)) for shape in shapes]
 
     def take(self, done: int, stride: int, number: int, states: Any) -> int:
         """How many count with those of so many states, the first of them `stride` steps after `done`, that are
@@ -67,7 +71,8 @@ class Samples:
         every = self.plan.every
         if self.plan.at is not None:
             return self.count
-        counts, rows = np.arange(done + stride, done + stride * number + 1, stride), slice(0, number)
+        counts = np.arange(done + stride, done + stride * number + 1, stride)
+        rows: Any = slice(0, number)
         if done % every or stride % every:
             rows = np.flatnonzero(counts % every == 0)
             if not len(rows):
@@ -95,8 +100,9 @@ class Samples:
         return end
 
     def _put(self, rows: list[Any], end: int) -> None:
+        where = slice(self.count, end)
         for place, new in zip(self._arrays, rows, strict=True):
-            place[self.count : end] = new
+            place[where] = new
 
     def kept(self) -> tuple[np.ndarray, Any, np.ndarray | None]:
         """Counts, states and offsets."""

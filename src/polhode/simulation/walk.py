@@ -7,7 +7,6 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import jax
@@ -34,7 +33,7 @@ _SOON, _END = 1e-9, 1e-11  # of a step
 class Walk:
     """It stands at `state`, after `done` steps and `offset` seconds."""
 
-    on_samples: Callable[[Any], Any] | None = None
+    on_samples: Callable[[Samples, int], Any] | None = None
     sink: Sink | None = None  # takes the samples, which are not kept then
     last: tuple[int, float] | None = None  # where the last sample is of those that there were before, if any
 
@@ -214,15 +213,12 @@ class Walk:
 
     def _show(self) -> bool:
         """Whether who is shown the new samples wants no more."""
-        if self.on_samples is None and self.sink is None:
-            return False
-        saved, new = self.saved, slice(self._shown, self.saved.count)
-        said = None
-        if self.on_samples is not None and new.start != new.stop:
-            self._shown = new.stop
-            said = self.on_samples((saved.counts[new], saved.offsets[new], partial(saved.between, new.start, new.stop)))
+        saved, first, said = self.saved, self._shown, None
+        if self.on_samples is not None and first != saved.count:
+            self._shown = saved.count
+            said = self.on_samples(saved, first)
         if self.sink is not None:
-            self.last = (int(saved.counts[new.stop - 1]), float(saved.offsets[new.stop - 1])) if new.stop else self.last
+            self.last = saved.last or self.last
             self.sink.take(self)
             saved.count = self._shown = 0
         return isinstance(said, bool | np.bool_) and bool(said)
