@@ -1,5 +1,8 @@
 """A run again of the same body, load, start and method is not looked at again; of anything else it is."""
 
+import sys
+import warnings
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -11,6 +14,8 @@ import pytest
 import polhode as ph
 from polhode import prepared, running
 from polhode._programs.at_once import AtOnce
+from polhode.api import simulate
+from polhode.results import judgement
 
 TOP = ph.RigidBody((5.0, 5.0, 1.0))
 START = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))
@@ -19,6 +24,9 @@ weight = 20.0
 
 def falling(R: Any) -> Any:
     return weight * R[2, 2]
+
+
+GRAVITY = ph.Potential(falling)
 
 
 def gone(load: Any, start: Any = START, **how: Any) -> np.ndarray:
@@ -156,3 +164,37 @@ def test_packed_numbers_keep_their_bits() -> None:
         assert np.asarray(x).dtype == np.asarray(y).dtype
         assert np.asarray(x).shape == np.shape(y)
         assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("load", "method", "step", "most"),
+    [(None, None, 0.01, 300), (GRAVITY, None, 0.01, 340), (GRAVITY, "strang-exact", 0.7, 340)],
+)
+def test_a_run_once_more_calls_little_of_python(load: Any, method: str | None, step: float, most: int) -> None:
+    """Of Python's functions and of C's. The last one turns the body by more than half a turn in a step, which is looked
+    at by other steps, once."""
+
+    def call() -> None:
+        simulate(TOP, load, START, method=method, step=step, steps=7, every=7)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that it is not the motion
+        for _ in range(3):
+            call()
+        calls: Counter[str] = Counter()
+        sys.setprofile(lambda frame, event, argument: calls.update([event]))
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+    assert calls["call"] + calls["c_call"] <= most  # measured: 281, 320 and 327
+
+
+def test_energies_come_with_the_steps() -> None:
+    run = ph.simulate(TOP, GRAVITY, START, step=0.01, steps=7, every=2)
+    energy, potential = run["energy"], run["potential"]
+    found = [run["kinetic"][0], potential[0], energy.max(), -energy.min(), potential.max(), -potential.min()]
+    assert run.trajectory.energies == pytest.approx(found, rel=1e-14)
+    on = ph.simulate(run, steps=4)
+    assert on.trajectory.energies[4] == pytest.approx(on["potential"].max(), rel=1e-14)
+    assert judgement.well(on)

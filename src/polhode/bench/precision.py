@@ -24,7 +24,7 @@ from polhode.simulation.flow import flow
 
 ERRORS = (1e-3, 1e-6, 1e-9, 1e-11)
 _TOLERANCES = tuple(10.0**-k for k in np.arange(2.0, 14.01, 0.5))
-_STEPS = tuple(round(2.0 ** (k / 2)) for k in range(8, 40))
+_STEPS = tuple(sorted({round(2.0 ** (k / 2)) for k in range(40)}))
 
 
 @dataclass(frozen=True)
