@@ -14,8 +14,11 @@ import pytest
 import polhode as ph
 from polhode import prepared, running
 from polhode._programs.at_once import AtOnce
+from polhode.algebra import Quaternion
 from polhode.api import simulate
 from polhode.results import judgement
+from polhode.rotation import State
+from polhode.simulation.rungs import Rungs
 
 TOP = ph.RigidBody((5.0, 5.0, 1.0))
 START = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))
@@ -80,6 +83,30 @@ def test_what_changed_is_looked_at(looked: list[Any], monkeypatch: pytest.Monkey
     assert not np.array_equal(gone(load, ph.State.of(attitude=ph.exp((0.4, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))), half)
     assert not np.array_equal(gone(load, method="akw"), half)
     assert len(looked) == 6
+
+
+def test_another_start_has_the_programs_that_there_are(looked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+
+    def rungs(*given: Any) -> Rungs:
+        made.append(given)
+        return Rungs(*given)
+
+    monkeypatch.setattr(running, "Rungs", rungs)
+    other = ph.State.of(attitude=ph.exp((0.4, 0.0, 0.0)), omega=(0.0, 0.0, 5.0))
+    ends = []
+    for starts in ((START, other), (other,)):  # after another one, and alone
+        monkeypatch.setattr(running, "legs", prepared.Recent())
+        monkeypatch.setattr(running, "grounds", prepared.Recent())
+        ends.append([gone(GRAVITY, start) for start in starts][-1])
+    assert np.array_equal(ends[0], ends[1])
+    assert len(made) == 2
+    assert len(looked) == 3
+    monkeypatch.setitem(globals(), "weight", 10.0)
+    assert not np.array_equal(gone(GRAVITY, other), ends[-1])
+    assert len(made) == 3
+    with pytest.raises(ph.InputError, match="must be a unit quaternion"):
+        gone(GRAVITY, State(Quaternion.of((2.0, 0.0, 0.0, 0.0)), START.on(TOP).momentum))
 
 
 def test_numbers_changed_in_place_are_seen(looked: list[Any]) -> None:
@@ -159,7 +186,7 @@ def test_no_more_are_kept_than_some() -> None:
 def test_packed_numbers_keep_their_bits() -> None:
     given = [np.array([[-0.0, np.nan], [5e-324, np.inf]]), np.int64(2**62 + 1), np.array(True), np.float64(1 / 3)]
     packed = AtOnce(lambda *x: x, given, given)
-    back = packed.unpacked(np.asarray(packed(packed.packed(given)))[: packed._filled])
+    back = packed.unpacked(np.asarray(packed(packed.packed(given))))
     for x, y in zip(given, back, strict=True):
         assert np.asarray(x).dtype == np.asarray(y).dtype
         assert np.asarray(x).shape == np.shape(y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from polhode.model.functions import as_arrays
@@ -29,12 +30,12 @@ class Leg:
             self.known.clear()
         self.known[name] = value
 
-    @property
+    @cached_property
     def axes(self) -> Any:
         """The system, if its own axes are not those in which steps are taken."""
         return None if getattr(self.now, "axes", None) is None else self.now
 
-    @property
+    @cached_property
     def stepped(self) -> Any:
         return self.now if self.axes is None else self.now.principal
 

@@ -29,6 +29,10 @@ class Recent:
     def __init__(self) -> None:
         self._made: OrderedDict[Hashable, Any] = OrderedDict()
 
+    def known(self, mark: Hashable | None) -> Any:
+        """If it is there."""
+        return None if mark is None else self._made.get(mark)
+
     def get(self, mark: Hashable | None, make: Callable[[], Any]) -> Any:
         """Made anew unless it is there; always where there is no mark."""
         if mark is None:
@@ -45,10 +49,11 @@ class Recent:
         return found
 
 
-_problems, legs = Recent(), Recent()
+_problems, legs, grounds = Recent(), Recent(), Recent()
 _methods: dict[int, tuple[Method, int | None]] = {}
 _numbers: dict[Method, int] = {}  # of equal ones the same
 _next = count(1)
+_OF_START = 7 * 8 + 1  # bytes: a quaternion and a vector, and how many numbers there are
 
 
 def problem_like(what: Any, load: Any, start: Any) -> tuple[Problem, Hashable | None]:
@@ -67,6 +72,14 @@ def leg_mark(problem: Hashable | None, t0: float, method: Method) -> Hashable | 
     if problem is None or (number := _number_of(method)) is None:
         return None
     return problem, float(t0).hex(), number, settings(), has_64_bits()
+
+
+def ground_mark(leg: Any) -> Hashable | None:
+    """Of what is told apart by `leg_mark`, what does not depend on the start."""
+    if leg is None:
+        return None
+    (kind, _, _, numbers, load, of_load), _, *rest = leg
+    return kind, numbers[:-_OF_START], load, of_load, *rest
 
 
 def _number_of(method: Method) -> int | None:

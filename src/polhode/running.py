@@ -19,7 +19,7 @@ from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.pytree import changed
-from polhode.prepared import leg_mark, legs
+from polhode.prepared import ground_mark, grounds, leg_mark, legs
 from polhode.results.checks import Overseer
 from polhode.results.ended import words
 from polhode.results.parts import after_change
@@ -41,7 +41,8 @@ _AT_A_TIME = 4096  # samples
 
 def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Progress) -> Leg:
     """`mark`: what tells the problem from others, if that can be told."""
-    leg = legs.get(leg_mark(mark, problem.t0, method), lambda: _first_leg(problem, method, plan, bar))
+    known = leg_mark(mark, problem.t0, method)
+    leg = legs.get(known, lambda: _alike(known, problem, method, plan, bar))
     same = leg.known.get((plan.step, plan.apart))
     if same is None:
         same = changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart))
@@ -49,11 +50,22 @@ def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Prog
     return same
 
 
-def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
+def _alike(mark: Any, problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
+    """As another one of the same body and load, whose programs it has, if there was such."""
+    ground = ground_mark(mark)
+    leg = _first_leg(problem, method, plan, bar, grounds.known(ground))
+    grounds.get(ground, lambda: leg)
+    return leg
+
+
+def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress, like: Leg | None) -> Leg:
     system, t0 = problem.system, float(problem.t0)
-    with bar.waiting(lambda: "preparing the start"), unchanged():
-        now, state = system.begun(problem.start, t0)
-    method.check(now)
+    if like is None:
+        with bar.waiting(lambda: "preparing the start"), unchanged():
+            now, state = system.begun(problem.start, t0)
+        method.check(now)
+    else:
+        now, state = like.now, system.started(problem.start)
     now.look(state, t0)
     run = Run(system, method, plan.step, _nothing(state), now, None, t0, plan.apart, begun=state)
     begun = Leg(run, Checkpoint(state), now).begun(state)
@@ -64,7 +76,8 @@ def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> L
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
     leg = Leg(run, Checkpoint(begun), now)
-    return changed(leg, ladder=Rungs(method, leg.stepped, begun, briefly(leg.stepped)))
+    ladder = Rungs(method, leg.stepped, begun, briefly(leg.stepped)) if like is None else like.ladder
+    return changed(leg, ladder=ladder)
 
 
 def next_leg(run: Run, method: Any, step: Any) -> Leg:

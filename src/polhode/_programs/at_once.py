@@ -58,10 +58,6 @@ class AtOnce:
             (floats if is_float else whole)[place] = x if alone else np.reshape(x, -1)
         return whole
 
-    def found(self, array: Any) -> np.ndarray:
-        """What it gave back, as far as that is results."""
-        return np.asarray(array)[: self._filled]
-
     def unpacked(self, whole: np.ndarray) -> list[Any]:
         """The results, as parts of one array."""
         floats = whole.view(np.float64)
@@ -80,7 +76,8 @@ class AtOnce:
             parts = [_bits(x).reshape(-1) for x in self._call(*values)]
             return jnp.pad(jnp.concatenate(parts), (0, size - self._filled))
 
-        return lax.fori_loop(0, packed[0], body, jnp.pad(packed, (0, size - self._size)))
+        found = lax.fori_loop(0, packed[0], body, jnp.pad(packed, (0, size - self._size)))
+        return found if size == self._filled else found[: self._filled]
 
 
 def _count(arrays: Sequence[Any]) -> int:

@@ -18,45 +18,34 @@ class Called:
         self._call, self._shaped, self._packed = call, shaped, packed
 
     def __call__(self, leaves: list[Any]) -> Any:
-        if self._packed is None:
+        packed = self._packed
+        if packed is None:
             return self._shaped(self._call(*arrays(leaves)))
-        return self._result(self._packed.packed(leaves))
+        return self._shaped(packed.unpacked(np.asarray(self._call(packed.packed(leaves)))))
 
-    def after(self, first: list[Any]) -> Callable[[list[Any]], Any]:
-        """The same of the other numbers alone."""
-        if self._packed is None:
-            return lambda rest: self([*first, *rest])
-        front = self._packed.packed(first)
-        return lambda rest: self._called(front, rest)[0]
+    def after(self, first: list[Any], then: Callable[[Any], Called] | None = None) -> Callable[[list[Any]], Any]:
+        """The same of the other numbers alone; and, beside its result, that of another program, which `then` makes of a
+        result: it takes the same numbers, and the result behind them, where they lie."""
+        packed, call, shaped, other = self._packed, self._call, self._shaped, None
+        front = None if packed is None else packed.packed(first)
 
-    def followed(self, first: list[Any], then: Callable[[Any], Called]) -> Callable[[list[Any]], Any]:
-        """The same, and beside its result that of another program, which `then` makes of a result: it takes the same
-        numbers, and the result behind them, where they lie."""
-        front, other = None if self._packed is None else self._packed.packed(first), None
-
-        def call(rest: list[Any]) -> Any:
+        def called(rest: list[Any]) -> Any:
             nonlocal other
-            if front is None:
+            if packed is None:
                 result = self([*first, *rest])
             else:
-                result, both = self._called(front, rest)
+                given = packed.packed(rest, front)
+                found = np.asarray(call(given))
+                result = shaped(packed.unpacked(found))
+            if then is None:
+                return result
             other = other or then(result)
-            if front is None or other._packed is None:
+            its = other._packed
+            if packed is None or its is None:
                 return result, other([*first, *rest, *jax.tree.leaves(result)])
-            return result, other._result(np.concatenate(both))
+            return result, other._shaped(its.unpacked(np.asarray(other._call(np.concatenate([given, found])))))
 
-        return call
-
-    def _called(self, front: np.ndarray, rest: list[Any]) -> tuple[Any, tuple[np.ndarray, np.ndarray]]:
-        """The result; and all numbers with it, as a program packs them that takes both."""
-        packed: Any = self._packed
-        given = packed.packed(rest, front)
-        found = packed.found(self._call(given))
-        return self._shaped(packed.unpacked(found)), (given, found)
-
-    def _result(self, given: np.ndarray) -> Any:
-        packed: Any = self._packed
-        return self._shaped(packed.unpacked(packed.found(self._call(given))))
+        return called
 
 
 def arrays(leaves: list[Any]) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 KNOWN = ("jax", "numpy", "math", "polhode")
@@ -20,6 +21,7 @@ _CHANGING = {  # of numpy and of JAX: from files, of the clock, of what happens 
 _RUNNING = {"api", "bench", "cli", "given", "inputs", "members", "papers", "peers", "results", "running"}  # of polhode
 
 
+@lru_cache(maxsize=1024)
 def is_pure(x: Any) -> bool:
     """Whether a class or function of these packages is known to compute the same from the same."""
     package, *within = str(getattr(x, "__module__", None)).split(".")

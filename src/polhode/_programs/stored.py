@@ -76,19 +76,17 @@ class Stored:
 
     def prepared(self, *args: Any, held: int = 0, then: Stored | None = None) -> Callable[..., Any]:
         """The program for arguments like these, as a function of their numbers: for calling it many times. The first
-        `held` of these are as they are here in every call, and are not given again. `then`: what is called with the
-        same numbers and the result; its own comes beside that."""
+        `held` of these are as they are here in every call, and are not given again; with some there may be a `then`,
+        which is called with the same numbers and the result, and its own comes beside that."""
         static, numbers = args[: self._static], args[self._static :]
         leaves, tree = jax.tree.flatten(numbers)
         if not all(map(is_plain, leaves)):  # part of what the user transforms
             inside, call = self._inside(Flat(self._fn, static, tree), leaves)
             return lambda *numbers: inside.result(call(*jax.tree.leaves(numbers)))
         program: Any = self._for(static, tree, arrays(leaves))
-        first = jax.tree.leaves(numbers[:held])
-        if then is not None:
-            program = program.followed(first, lambda result: then._like((*numbers, result)))
-        elif held:
-            program = program.after(first)
+        following = None if then is None else lambda result: then._like((*numbers, result))
+        if held:
+            program = program.after(jax.tree.leaves(numbers[:held]), following)
         return lambda *rest: program(jax.tree.leaves(rest))
 
     def _like(self, numbers: tuple[Any, ...]) -> Called:

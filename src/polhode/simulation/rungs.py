@@ -88,10 +88,10 @@ class Rungs:
         program = block.prepared(method, *self._like, held=1, then=energies)
         return lambda *numbers: with_energies(*program(*numbers))
 
-    def is_new(self, done: int) -> bool:
-        """Whether the program of now was not called yet in this run."""
+    def made(self, done: int) -> Any:
+        """The program of now, if it was made; to make it takes a while."""
         rung = self._at(done)
-        return (rung, rung > 0 or done < self._briefly) not in self._programs
+        return self._programs.get((rung, rung > 0 or done < self._briefly))
 
     def steps(self, done: int, budget: int) -> int:
         """How many the program of now may take."""

@@ -71,11 +71,11 @@ class Walk:
                     break
                 clock, fresh = time.perf_counter(), not signals.keeping
                 signals.waiting = True
-                if self.ladder.is_new(self.done):
+                if (program := self.ladder.made(self.done)) is None:
                     with bar.waiting(words):
-                        block, stride = self._next()
+                        block, stride = self._next(self.ladder.program(self.done))
                 else:
-                    block, stride = self._next()
+                    block, stride = self._next(program)
                 signals.waiting = False
                 spent, before = time.perf_counter() - clock, self.done
                 self._take(block, stride)
@@ -104,7 +104,7 @@ class Walk:
         if behind and self.change is None:
             self.saved.add(self.done, self.offset, self.state)
 
-    def _next(self) -> tuple[Block, int]:
+    def _next(self, program: Callable[..., Block]) -> tuple[Block, int]:
         """The next steps, so many between samples; or the rest of one in which something happened."""
         if self.offset:
             return self._shortened(0, self.state, self.t, self.plan.step - self.offset), 1
@@ -112,7 +112,7 @@ class Walk:
         if self.sink is not None:
             budget = min(budget, steps_to_full(self.done, self.plan, self.sink.rows))
         count, stride = self.plan.next(self.done, budget, self.ladder.capacity, each=self.watch is not None)
-        block = self.ladder.program(self.done)(self.state, self.done, self.t0, self.plan.step, count, stride)
+        block = program(self.state, self.done, self.t0, self.plan.step, count, stride)
         return jax.block_until_ready(block) if isinstance(block.done, jax.Array) else block, stride
 
     def _shortened(self, k: int, state: Any, t: float, h: float) -> Block:
