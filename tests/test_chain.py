@@ -89,8 +89,8 @@ def ran(method: ph.Method, system: str, count: int, steps: int) -> Any:
 @pytest.mark.parametrize(
     ("system", "count", "steps"),
     [
-        ("chain", 5, 20),
         ("afloat", 3, 50),
+        pytest.param("chain", 5, 20, marks=pytest.mark.long),
         pytest.param("chain", 10, 20, marks=pytest.mark.long),
         pytest.param("tree", 2, 10, marks=pytest.mark.long),
     ],
@@ -204,15 +204,13 @@ def test_a_force_is_differentiated_among_its_own_bodies() -> None:
 
 
 def braced() -> mb.System:
-    """Two windows in space, six rows of which follow from the others, with a spring across and a damper."""
-    upright: Any
-    level: Any
-    upright, level = {"velocity": (0.5, 0, 0), "omega": (0, 0, -1.0)}, {"velocity": (1.0, 0, 0)}
-    bodies = [mb.Body(f"u{i}", 1.0, (0.09, 0.01, 0.1), position=(i, 0.5, 0), **upright) for i in range(3)]
-    bodies += [mb.Body(f"c{i}", 2.0, (0.01, 0.19, 0.2), position=(i + 0.5, 1, 0), **level) for i in range(2)]
-    joints = [mb.Revolute("ground", f"u{i}", at=(i, 0, 0), axis=(0, 0, 1)) for i in range(3)]
-    joints += [mb.Revolute(f"u{i + j}", f"c{i}", at=(i + j, 1, 0), axis=(0, 0, 1)) for i in range(2) for j in range(2)]
-    forces = [mb.Gravity((0, -9.81, 0)), mb.Spring("u0", "c1", 5.0, 0.3), mb.Damper("ground", "c0", 0.2)]
+    """A window in space, three rows of which follow from the others, with a spring across and a damper."""
+    upright: Any = {"velocity": (0.5, 0, 0), "omega": (0, 0, -1.0)}
+    bodies = [mb.Body(f"u{i}", 1.0, (0.09, 0.01, 0.1), position=(i, 0.5, 0), **upright) for i in range(2)]
+    bodies += [mb.Body("c", 2.0, (0.01, 0.19, 0.2), position=(0.5, 1, 0), velocity=(1.0, 0, 0))]
+    joints = [mb.Revolute("ground", f"u{i}", at=(i, 0, 0), axis=(0, 0, 1)) for i in range(2)]
+    joints += [mb.Revolute(f"u{i}", "c", at=(i, 1, 0), axis=(0, 0, 1)) for i in range(2)]
+    forces = [mb.Gravity((0, -9.81, 0)), mb.Spring("u0", "u1", 5.0, 0.3), mb.Damper("ground", "c", 0.2)]
     return mb.System(bodies, forces=forces, constraints=joints)
 
 
@@ -220,7 +218,7 @@ def braced() -> mb.System:
 def test_rows_may_follow_from_others() -> None:
     """The motion and the multipliers of `three-field`, to a hundred times the tolerance of its equations a step."""
     system = braced()
-    assert len(system.redundant) == 6
+    assert len(system.redundant) == 3
     dense, sparse = (ph.simulate(system, method=m, step=H, steps=40) for m in ("three-field", "three-field-sparse"))
     assert np.abs(dense.positions - sparse.positions).max() < 1e-11
     assert np.abs(dense.velocities - sparse.velocities).max() < 1e-9
