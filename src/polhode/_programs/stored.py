@@ -82,7 +82,7 @@ class Stored:
         leaves, tree = jax.tree.flatten(numbers)
         if not all(map(is_plain, leaves)):  # part of what the user transforms
             inside, call = self._inside(Flat(self._fn, static, tree), leaves)
-            return lambda *numbers: inside.result(call(*jax.tree.leaves(numbers)))
+            return lambda *rest: inside.result(call(*jax.tree.leaves((numbers[:held], rest))))
         program: Any = self._for(static, tree, arrays(leaves))
         following = None if then is None else lambda result: then._like((*numbers, result))
         if held:
