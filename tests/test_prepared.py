@@ -16,7 +16,7 @@ from polhode import prepared, running
 from polhode._programs.at_once import AtOnce
 from polhode.algebra import Quaternion
 from polhode.api import simulate
-from polhode.results import judgement
+from polhode.results import checks, judgement
 from polhode.rotation import State
 from polhode.simulation.rungs import Rungs
 
@@ -195,11 +195,14 @@ def test_packed_numbers_keep_their_bits() -> None:
 
 @pytest.mark.parametrize(
     ("load", "method", "step", "most"),
-    [(None, None, 0.01, 300), (GRAVITY, None, 0.01, 340), (GRAVITY, "strang-exact", 0.7, 340)],
+    [(None, None, 0.01, 290), (GRAVITY, None, 0.01, 330), (GRAVITY, "strang-exact", 0.7, 335)],
 )
-def test_a_run_once_more_calls_little_of_python(load: Any, method: str | None, step: float, most: int) -> None:
+def test_a_run_once_more_calls_little_of_python(
+    load: Any, method: str | None, step: float, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of Python's functions and of C's. The last one turns the body by more than half a turn in a step, which is looked
     at by other steps, once."""
+    monkeypatch.setattr(checks, "WORTH", np.inf)  # also where the machine is so busy that a run takes a while
 
     def call() -> None:
         simulate(TOP, load, START, method=method, step=step, steps=7, every=7)
@@ -214,7 +217,7 @@ def test_a_run_once_more_calls_little_of_python(load: Any, method: str | None, s
             call()
         finally:
             sys.setprofile(None)
-    assert calls["call"] + calls["c_call"] <= most  # measured: 281, 320 and 327
+    assert calls["call"] + calls["c_call"] <= most  # measured: 273, 312 and 318; before, 881, 1304 and 2580
 
 
 def test_energies_come_with_the_steps() -> None:
