@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import Any
 
 import pytest
 
 import polhode.cli.bench as command
 from polhode.bench import BENCHMARKS, Benchmark, Row, step
-from polhode.bench.base import python
+from polhode.bench.base import cache, python
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
@@ -56,6 +57,14 @@ def test_without_exudyn_the_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 def test_why_a_process_failed_is_told() -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         python("-c", "1 / 0")
+
+
+def test_a_cache_is_empty_unless_only_that_it_runs_is_asked() -> None:
+    with cache() as there:
+        assert os.listdir(there["JAX_COMPILATION_CACHE_DIR"]) == []
+    assert not os.path.exists(there["JAX_COMPILATION_CACHE_DIR"])
+    with cache(empty=False) as there:
+        assert there == {}
 
 
 def test_bench_command(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -227,8 +227,9 @@ def test_rows_may_follow_from_others() -> None:
     assert (sparse.renewals, sparse.halvings) == (40, 0)
 
 
+@pytest.mark.long
 def test_the_whole_jacobian_by_colours() -> None:
-    """Every number of it, and none is left out."""
+    """Every number of it, and none is left out; `test_rows_may_follow_from_others` would need more steps, or fail."""
     system = as_arrays(braced().bare())
     state = mb.consistent_start(braced())[0]
     places: list[Any] = []

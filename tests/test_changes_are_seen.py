@@ -54,6 +54,7 @@ CHANGING = {
     "bound method": WEIGHT.method,
     "array in place": lambda R: jnp.asarray(table)[1] * R[2, 2],
     "array as a literal": lambda R: table[1] * R[2, 2],
+    "set on numpy": lambda R: np.users_weight * R[2, 2],  # type: ignore[attr-defined]
     "branch of a cond": lambda R: jax.lax.cond(R[2, 2] > -5.0, up, down, R[2, 2]),
     "body of a loop": lambda R: jax.lax.fori_loop(0, 1, lambda i, x: up(x), R[2, 2]),
     "function inside of jit": lambda R: jax.jit(up)(R[2, 2]),
@@ -67,6 +68,7 @@ def test_of_one_body(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (10.0, 20.0, 40.0):
         monkeypatch.setitem(globals(), "g", value)
         monkeypatch.setattr(WEIGHT, "g", value)
+        monkeypatch.setattr(np, "users_weight", value, raising=False)
         table[1] = value
         programs = run_block.made
         run = ph.simulate(TOP, load, START, method=EXPLICIT, step=0.01, steps=3)

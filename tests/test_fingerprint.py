@@ -174,6 +174,43 @@ def test_what_computes_the_same_is_known() -> None:
     assert fingerprint(fn) == fingerprint(fn) is not None
 
 
+def of_set_on_numpy(R: Any) -> Any:
+    return np.users_weight * R[2, 2]  # type: ignore[attr-defined]
+
+
+def of_set_on_polhode(R: Any) -> Any:
+    return ph.rotation.users_weight * R[2, 2]
+
+
+def of_set_in_its_place(R: Any) -> Any:
+    return jnp.sin(R[2, 2]) * np.pi
+
+
+@pytest.mark.parametrize(
+    ("fn", "module", "name", "values"),
+    [
+        (of_set_on_numpy, np, "users_weight", (2.0, 3.0, [3.0], np.array([3.0]))),
+        (of_set_on_polhode, ph.rotation, "users_weight", (2, 3, (3, 4))),
+        (of_set_in_its_place, jnp, "sin", (jnp.sin, jnp.cos, math.cos)),
+        (of_set_in_its_place, np, "pi", (math.pi, 3.0)),
+    ],
+    ids=["numpy", "polhode", "a function of JAX", "a number of numpy"],
+)
+def test_what_a_user_sets_on_a_module_is_seen(
+    fn: Any, module: Any, name: str, values: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values that its code names, and no others; an object of which nothing can be told, is none."""
+    marks = []
+    for value in values:
+        monkeypatch.setattr(module, name, value, raising=False)
+        marks.append(fingerprint(fn))
+        monkeypatch.setattr(module, "not_named", value, raising=False)
+        assert fingerprint(fn) == marks[-1]
+    assert len(set(marks)) == len(values)
+    monkeypatch.setattr(module, name, settings, raising=False)
+    assert fingerprint(fn) is None
+
+
 def test_a_file_is_read_whenever_a_load_is_used(tmp_path: Path) -> None:
     body, start, gain = ph.RigidBody((1.0, 1.6, 2.2)), ph.State.of(omega=(0.7, 1.1, -0.5)), str(tmp_path / "gain.txt")
     load = ph.Torque(lambda t: (float(np.loadtxt(gain)), 0.0, 0.0))

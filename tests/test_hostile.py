@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from fuzzing.__main__ import CASES, fuzzed
 from fuzzing.chance import TRAP
-from fuzzing.files import saved
+from fuzzing.files import restored, saved
 from fuzzing.guard import checked
+from fuzzing.stores import ENDED, saved_sweep
 from fuzzing.texts import trap
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,13 +24,15 @@ from hypothesis import strategies as st
 import polhode as ph
 from polhode._programs import files as programs
 from polhode.cli.status import status_of
+from polhode.cli.sweep import sweep_status
 from polhode.inputs import job_of
 from polhode.model import InputError
 from polhode.model.described import made
+from polhode.results import store
 from polhode.results.tree import Tree
 
 FEW = {"formulas": 800, "conditions": 800, "inputs": 400, "commands": 100, "damage": 40, "contents": 40, "marks": 40,
-       "programs": 200}  # fmt: skip
+       "programs": 200, "numbers": 40, "datasets": 20, "sweeps": 300, "members": 30}  # fmt: skip
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -191,6 +194,35 @@ def test_options_of_a_method_from_a_file(options: Any, says: str) -> None:
         made({"class": "polhode.methods:IMIDM", "options": options}, trust=False)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "says"),
+    [
+        ("sweep.json", lambda x: [], "sweep.json' cannot be read"),
+        ("sweep.json", lambda x: x | {"groups": {"../../x": [0, 1]}}, "sweep.json' cannot be read .*groups"),
+        ("sweep.json", lambda x: x | {"groups": {"group-0": [0]}}, "its groups are not of all members"),
+        ("sweep.json", lambda x: x | {"count": 10**30}, "sweep.json' cannot be read .*count"),
+        ("group-0.json", lambda x: [x[0] | {"member": 7}], "not running"),
+        ("group-0.json", lambda x: [{k: v for k, v in x[0].items() if k != "end_time"}], "not running"),
+        ("group-0.json", lambda x: [x[0] | {"store": "../../fuzzing_saved/grown.zarr"}], "not running"),
+    ],
+)
+def test_the_folder_of_a_sweep(name: str, change: Any, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its plan says what is wrong with it; what became of members and cannot be read, is done again."""
+    folder = Path("held.zarr.members")
+    restored(saved_sweep(), folder)
+    (folder / "group-0.json").write_text(json.dumps(ENDED[:1]))
+    (folder / "group-1.json").write_text(json.dumps(ENDED[1:]))
+    sweep_status(Path("held.zarr"), as_json=False)
+    assert "ended" in capsys.readouterr().out
+    (folder / name).write_text(json.dumps(change(json.loads((folder / name).read_text()))))
+    if name == "sweep.json":
+        with pytest.raises(InputError, match=says):
+            sweep_status(Path("held.zarr"), as_json=False)
+    else:
+        sweep_status(Path("held.zarr"), as_json=False)
+        assert says in capsys.readouterr().out
+
+
 def test_a_mark_that_counts_in_words_is_left_out() -> None:
     path = other(lambda root: None)
     mark = path / ".polhode" / "end"
@@ -205,4 +237,14 @@ def test_a_mark_that_counts_in_words_is_left_out() -> None:
 def test_words_of_thousands_of_letters_are_shortened() -> None:
     with pytest.raises(InputError) as caught:
         ph.rotation.formulas.PotentialFormula.parse("1 " + "x" * 5000)
+    assert len(str(caught.value)) < 700
+    text = Path("fuzzing_saved/run.csv").read_text().replace('"rows": ', f'"rows": {"[" * 900}{"]" * 900}, "x": ', 1)
+    Path("long.csv").write_text(text)
+    with pytest.raises(InputError, match="cannot be read as a trajectory") as caught:
+        ph.load("long.csv")
+    assert len(str(caught.value)) < 700
+    dataset = ph.load("fuzzing_saved/run.csv").assign_attrs(format=["[" * 3000])
+    store._format(".csv").write(store.with_checksums(dataset), Path("long.csv"))
+    with pytest.raises(InputError, match="was not written by polhode") as caught:
+        ph.load("long.csv")
     assert len(str(caught.value)) < 700

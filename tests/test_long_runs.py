@@ -175,6 +175,7 @@ def damaged(path: Path, seed: int = 0) -> None:
         (lambda path: (path / "t/c/0").unlink(), "part 0 of 't' is missing"),
         (lambda path: (path / "t/c/1").write_bytes((path / "t/c/0").read_bytes()), "is not the one that was written"),
         (lambda path: damaged(path / ".polhode" / Tree(path).attributes["checkpoint"]), "the mark of where it stands"),
+        (lambda path: damaged(path / ".polhode" / "c2"), r"the mark of where it stands .*c2: its checksum differs"),
     ],
 )
 def test_what_is_torn_is_noticed_and_made_again(

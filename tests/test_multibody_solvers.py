@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_multibody_systems import cyclic_disk
 
 import polhode as ph
 from polhode import InputError
@@ -21,7 +20,7 @@ from polhode.problems import problem_of
 
 def test_every_solver_finds_the_same_motion() -> None:
     """One matrix a step, the whole Jacobian at every iterate, or q⁺ left as it is: they differ in iterations."""
-    system = cyclic_disk()
+    system = problem_of("pendulum").problem().system
     solvers: dict[str, Any] = {
         "full": mb.DenseNewton(tolerance=1e-11),
         "chord": mb.Chord(),

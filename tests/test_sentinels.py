@@ -9,8 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import polhode as ph
+from polhode.algebra import Vec3
 from polhode.methods import DMV
 from polhode.model import InputError
 from polhode.model.registry import all_methods
@@ -18,6 +21,7 @@ from polhode.problems import PROBLEMS
 from polhode.results import checks, growing, sentinels
 from polhode.results.checkpoints import Mark
 from polhode.results.sentinels import promises_of
+from polhode.results.surely import Few, keeps_energy, keeps_length, keeps_momentum, of_length_1
 from polhode.results.tree import Tree
 from polhode.rotation.loads import Load
 from polhode.simulation import Status, StepError
@@ -114,6 +118,81 @@ def test_a_bit_flipped_in_a_checkpoint(tmp_path: Path, monkeypatch: pytest.Monke
         ph.resume(path)
 
 
+def test_a_bit_flipped_in_a_checkpoint_of_a_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the disk its checksum tells: the run goes on from before, with the same bits."""
+    monkeypatch.setattr(growing, "SECONDS", 0.0)
+    monkeypatch.setattr(growing, "_COST", 0)
+    path, blocks = tmp_path / "run.zarr", iter(range(1))
+
+    def on_sample(run: Any) -> None:
+        if next(blocks, None) is None:
+            raise SystemExit
+
+    how: dict[str, Any] = {"method": "three-field", "step": 1e-3, "steps": 1200, "every": 3}
+    with pytest.raises(SystemExit):
+        ph.simulate(ph.problem("pendulum"), **how, out=path, on_sample=on_sample)
+    place = path / ".polhode" / Tree(path).attributes["checkpoint"]
+    data = bytearray(place.read_bytes())
+    data[-40] ^= 1  # of the state, the last bit of a number
+    place.write_bytes(data)
+    with pytest.warns(UserWarning, match="its checksum differs"):
+        run = ph.resume(path)
+    np.testing.assert_array_equal(run["position"], ph.simulate(ph.problem("pendulum"), **how)["position"])
+
+
+def _few(angles: Any) -> tuple[Few, Any]:
+    """Samples of a body whose spatial momentum is the same, and where it started."""
+    R = ph.exp(angles)
+    start = np.array([0.3, -1.2, 0.7])
+    gauges = {"energy.start": np.array(2.0), "spatial_momentum.start": start}
+    return Few(R, R.unrotate(Vec3(*start)), np.full(len(angles), 2.0), gauges), start
+
+
+@given(st.integers(0, 6), st.floats(-14.0, 0.0), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_what_is_certain_is_so(which: int, power: float, known: bool) -> None:
+    """A number of the state that is changed: what the quick look lets pass, is as small as it says; and what is right
+    passes."""
+    chance = np.random.default_rng(which)
+    few, start = _few(chance.normal(size=(40, 3)))
+    most, numbers = 1e-9, [*few.attitude, *few.momentum]
+    assert of_length_1(few, 1e-14)
+    assert keeps_momentum(few, 1e-14)
+    assert keeps_length(few, 1e-14)
+    numbers[which] = numbers[which].copy()
+    numbers[which][17] += 10.0**power
+    R, Pi = type(few.attitude)(*numbers[:4]), type(few.momentum)(*numbers[4:])
+    changed = replace(few, attitude=R, momentum=Pi)
+    size = np.sqrt(sum(c * c for c in R))
+    length = np.abs(size - 1).max()
+    turned = type(R)(*(c / size for c in R)).rotate(Pi).array
+    off = np.sqrt(((turned - start) ** 2).sum(axis=-1)).max() / np.linalg.norm(start)
+    changed = replace(changed, spatial=turned) if known else changed
+    assert of_length_1(changed, most) == (length <= most) or 0.9 < length / most < 1.1
+    if keeps_momentum(changed, most):
+        assert off <= 1.01 * most
+    else:
+        assert off > 0.4 * most
+    lengths = np.abs(Pi.norm() / np.linalg.norm(start) - 1).max()
+    assert lengths <= 1.01 * most if keeps_length(changed, most) else lengths > 0.4 * most
+    assert not keeps_energy(replace(few, energy=few.energy + np.nan), most)
+    assert keeps_energy(replace(few, energy=few.energy * (1 + 0.5 * most)), most)
+
+
+def test_every_sample_of_a_run_in_memory_is_looked_at() -> None:
+    """In one pass, which says of what is right that it is; one sample that is wrong is found, whichever it is."""
+    run = ph.simulate(FREE, method="dmv", step=0.01, steps=40_000)
+    assert run.nothing_wrong
+    for i in (1, 16_383, 16_384, 40_000):
+        x = run.trajectory.states.momentum.x.copy()
+        x[i] *= 1 + 1e-9
+        states = replace(run.trajectory.states, momentum=replace(run.trajectory.states.momentum, x=x))
+        other = replace(run, trajectory=replace(run.trajectory, states=states))
+        assert not other.nothing_wrong
+        cut = checks.Overseer(run, None, True, None).judged(other)
+        assert (cut.trajectory.status, cut.trajectory.steps[-1]) == (Status.BROKEN, i)
+
+
 def test_what_the_machine_did_wrong_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample that is wrong once: the run goes on from its last commit, and says so."""
     really, times = growing.Growing._put, iter(range(4))
@@ -202,7 +281,8 @@ def test_stop_if(tmp_path: Path, polhode: Any) -> None:
     assert ph.resume(tmp_path / "run.zarr", until=300.0).steps == 3000
     for bad, says in (
         ("energy.drift", "a condition with one of < <= > >="),
-        ("energy.drift > lots", "unknown name 'lots'"),
+        ("energy.drift > lots", r"unknown name 'lots'; .* t, energy\.drift, spatial"),
+        ("energy_drift > 1", r"unknown name 'energy_drift'; did you mean 'energy\.drift'"),
         ("__import__('os') > 1", "cannot read the expression"),
         ("1 > 2", "names nothing of the run"),
     ):

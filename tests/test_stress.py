@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,6 +109,23 @@ def test_small_masses_beside_large(ratio: float) -> None:
 def test_masses_too_far_apart_are_an_error(ratio: float) -> None:
     with pytest.raises(StepError, match="failed in step 1"):
         _apart(ratio, 0.01)
+
+
+def test_units_of_a_system_by_powers_of_two_give_the_same_bits() -> None:
+    """Lengths, masses and times from 1e-45 to 1e45."""
+
+    def path(L: float = 1.0, M: float = 1.0, T: float = 1.0) -> np.ndarray:
+        moments = (0.1 * M * L * L, 0.08 * M * L * L, 0.05 * M * L * L)
+        moving: dict[str, Any] = {"velocity": (0, 0.5 * L / T, 0), "omega": (1.0 / T, 0, 0)}
+        body = mb.Body("b", M, moments, position=(0, 0, -0.5 * L), **moving)
+        hinge = mb.Revolute("ground", "b", at=(0, 0, 0), axis=(1, 0, 0))
+        system = mb.System([body], forces=[mb.Gravity((0, 0, -9.81 * L / T**2))], constraints=[hinge])
+        return ph.simulate(system, step=0.01 * T, steps=40)["position"] / L
+
+    same = path()
+    for power in (-150, 150):
+        for unit in ("L", "M", "T"):
+            np.testing.assert_array_equal(path(**{unit: 2.0**power}), same)
 
 
 @pytest.mark.long

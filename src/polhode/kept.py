@@ -16,7 +16,7 @@ import numpy as np
 from polhode._notices import warn
 from polhode.members import family_of
 from polhode.model.checks import InputError
-from polhode.model.family import Problems
+from polhode.model.family import MOST, Problems
 from polhode.model.problem import Problem
 from polhode.results.checkpoints import Mark, SpoiltError
 from polhode.results.clock import read as clock
@@ -169,8 +169,10 @@ def members_in(path: Path) -> tuple[int, list[Path]] | None:
     have begun."""
     folder = folder_of(path)
     try:
-        count = int(json.loads((folder / ABOUT).read_text(encoding="utf-8"))["members"])
-    except (OSError, ValueError, KeyError, TypeError):
+        count = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["members"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if type(count) is not int or not 0 < count <= MOST:
         return None
     return count, sorted(folder.glob("member-*.zarr"))
 

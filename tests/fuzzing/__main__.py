@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import fuzzing.commands
 import fuzzing.files
+import fuzzing.stores
 import fuzzing.texts
 from fuzzing.guard import checked
 
@@ -24,6 +26,10 @@ CASES = {
     "damage": fuzzing.files.damage,
     "contents": fuzzing.files.contents,
     "marks": fuzzing.files.marks,
+    "numbers": fuzzing.stores.numbers,
+    "datasets": fuzzing.stores.datasets,
+    "sweeps": fuzzing.stores.sweeps,
+    "members": fuzzing.stores.members,
     "programs": fuzzing.files.programs,
 }
 
@@ -56,6 +62,7 @@ def in_a_folder() -> None:
     fuzzing.texts.trap(folder)
     sys.path.insert(0, str(folder))
     fuzzing.files.saved()
+    importlib.import_module("matplotlib.font_manager")  # which asks a program for fonts, once
 
 
 def main(words: list[str]) -> int:

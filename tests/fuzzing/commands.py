@@ -9,22 +9,25 @@ from contextlib import redirect_stderr, redirect_stdout
 from unittest import mock
 
 from fuzzing.chance import NUMBERS, TRAP, Chance, spoilt
-from fuzzing.files import _stop, _without_steps, saved
+from fuzzing.files import _without_steps, saved, stop
 from fuzzing.texts import formula_text
 from polhode.cli.main import _command
 from polhode.model import InputError
 
 _COMMANDS = ("run", "run", "run", "run", "resume", "status", "methods", "problems", "papers", "audit", "bench",
-             "--help", "--version", "", "RUN", "cache")  # fmt: skip
-_OPTIONS = ("--set", "--method", "-m", "--step", "--tolerance", "--until", "--every", "--out", "--plot", "--trust",
+             "--help", "--version", "", "RUN", "cache", "sweep")  # fmt: skip
+_OPTIONS = ("--set", "--over", "--over", "--design", "--members", "--seed", "--every-seconds", "--rerun",
+            "--method", "-m", "--step", "--tolerance", "--until", "--every", "--out", "--plot", "--trust",
             "--force", "--stop-if", "--sentinels", "--no-sentinels", "--json", "--help", "-h", "--", "--x",
             "-")  # fmt: skip
-_SOURCES = ("heavy-top", "free-body", "case.toml", "case.zarr", "case.nc", "case.csv", "fuzzing_saved/run.zarr",
-            "fuzzing_saved/grown.zarr", "fuzzing_saved/run.nc", "fuzzing_saved/run.csv", ".", "/", "..", "\0",
-            "a" * 300, "fuzzing_saved", "x.toml", "nothing.zarr", "rolling-disk", "é.toml", f"{TRAP}.py")  # fmt: skip
+_SOURCES = ("heavy-top", "free-body", "case.toml", "case-run.zarr", "case-grown.zarr", "case.nc", "case.csv",
+            "fuzzing_saved/run.zarr", "fuzzing_saved/grown.zarr", "fuzzing_saved/run.nc", "fuzzing_saved/run.csv",
+            ".", "/", "..", "\0", "a" * 300, "fuzzing_saved", "x.toml", "nothing.zarr", "rolling-disk", "é.toml",
+            f"{TRAP}.py")  # fmt: skip
 _VALUES = ("imidm", "akw", "halving-imidm", "kahan-li6-" * 20 + "imidm", "three-field", "spin=30", "spin=0:1:5",
            "spin=1,2,3", "a=b", "=", "x.png", "x.html", "x.zarr", "x.nc", "no/x.csv", "energy.drift > 1e-6",
-           "strang-" * 30 + "dmv", "spin=0:1:99999999", "spin=nan", "x.toml", "-1", "--", *NUMBERS)  # fmt: skip
+           "strang-" * 30 + "dmv", "spin=0:1:99999999", "spin=nan", "x.toml", "spin=1:2", "sobol", "list",
+           "step=0.1,0.2", "method=imidm,akw", "-1", "--", *NUMBERS)  # fmt: skip
 
 
 def arguments(chance: Chance) -> list[str]:
@@ -52,9 +55,10 @@ def commands(chance: Chance) -> None:
     with (
         mock.patch.object(sys, "argv", ["polhode", *words]),
         _without_steps(),
-        mock.patch("polhode.cli.papers.papers_command", _stop),
-        mock.patch("polhode.cli.bench.bench_command", _stop),
-        mock.patch("polhode.cli.audit.audit_command", _stop),
+        mock.patch("polhode.sweeps.sweeping.run_all", stop),
+        mock.patch("polhode.cli.papers.papers_command", stop),
+        mock.patch("polhode.cli.bench.bench_command", stop),
+        mock.patch("polhode.cli.audit.audit_command", stop),
         redirect_stdout(out),
         redirect_stderr(err),
         warnings.catch_warnings(),

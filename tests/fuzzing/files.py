@@ -38,7 +38,9 @@ KINDS = ("run.csv", "run.zarr", "run.nc", "grown.zarr")
 @cache
 def saved() -> dict[str, Any]:
     """What was saved, by name."""
-    shutil.rmtree(HOME, ignore_errors=True)
+    for each in (HOME, Path("fuzzing_sweep"), *Path().glob("case-*")):
+        shutil.rmtree(each, ignore_errors=True)
+    _content.cache_clear()
     HOME.mkdir()
     run = a_run()
     for name in KINDS[:3]:
@@ -51,39 +53,53 @@ def _grown(path: Path) -> None:
     ph.simulate(ph.problem("free-body"), method="rkn6-dmv10", step=0.01, steps=4, out=path, progress=False)
 
 
-def _copied(name: str) -> Path:
-    target = Path(f"case{Path(name).suffix}")
-    if target.is_dir():
-        shutil.rmtree(target)
-    source = HOME / name
-    if source.is_dir():
-        shutil.copytree(source, target)
-    else:
+def copied(name: str) -> Path:
+    """As it was saved."""
+    source, target = HOME / name, Path(f"case{Path(name).suffix}")
+    if not source.is_dir():
         shutil.copyfile(source, target)
+        return target
+    return restored(source, Path(f"case-{name}"))
+
+
+def restored(source: Path, target: Path) -> Path:
+    """A folder as it was: what the case before left of it is kept where it still is that."""
+    known, there = _content(source), {str(p.relative_to(target)): p for p in target.rglob("*") if p.is_file()}
+    for word in set(there) - set(known):
+        there[word].unlink()
+    for word, data in known.items():
+        if word not in there or there[word].read_bytes() != data:
+            (target / word).parent.mkdir(parents=True, exist_ok=True)
+            (target / word).write_bytes(data)
     return target
+
+
+@cache
+def _content(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 class Reached(InputError):  # noqa: N818
     """The input was taken, and a run would begin."""
 
 
-def _stop(*args: Any, **more: Any) -> Any:
+def stop(*args: Any, **more: Any) -> Any:
     raise Reached("a run would begin")
 
 
 @contextmanager
 def _without_steps() -> Iterator[None]:
     with (
-        mock.patch.object(polhode.resuming, "writing_of", _stop),
-        mock.patch("polhode.inputs.going_on.first_leg", _stop),
-        mock.patch("polhode.inputs.job.simulate", _stop),
+        mock.patch.object(polhode.resuming, "writing_of", stop),
+        mock.patch("polhode.inputs.going_on.first_leg", stop),
+        mock.patch("polhode.inputs.job.simulate", stop),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
         yield
 
 
-def _all_that_reads(path: Path, chance: Chance) -> None:
+def all_that_reads(path: Path, chance: Chance) -> None:
     with _without_steps():
         match chance.below(4):
             case 0:
@@ -105,7 +121,7 @@ def damage(chance: Chance) -> None:
     """Bytes of a file changed: it is refused, or what is read is what was saved."""
     name = chance.pick(KINDS)
     known = saved()[name]
-    path = _copied(name)
+    path = copied(name)
     if path.is_dir():
         every = sorted(p for p in path.rglob("*") if p.is_file())
         one = chance.pick(every)
@@ -116,7 +132,7 @@ def damage(chance: Chance) -> None:
     else:
         one.write_bytes(spoilt_bytes(chance, one.read_bytes()))
     if chance.one_in(4):
-        _all_that_reads(path, chance)
+        all_that_reads(path, chance)
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -131,7 +147,7 @@ def contents(chance: Chance) -> None:
     """Attributes and structure changed, with checksums that fit."""
     name = chance.pick(KINDS)
     known = saved()[name]
-    path = _copied(name)
+    path = copied(name)
     if name == "grown.zarr" or (name == "run.zarr" and chance.one_in(2)):
         _other_tree(chance, path)
     else:
@@ -145,7 +161,7 @@ def contents(chance: Chance) -> None:
             store._format(path.suffix).write(whole, path)
         except Exception as error:  # what cannot be written need not be read
             raise Reached(f"nothing was written: {type(error).__name__}") from error
-    _all_that_reads(path, chance)
+    all_that_reads(path, chance)
 
 
 def spoilt_attributes(chance: Chance, attributes: dict[str, Any]) -> dict[str, Any]:
@@ -190,7 +206,7 @@ def _start() -> Mark:
 def marks(chance: Chance) -> None:
     """Where a run stands, written anew."""
     start = _start()
-    path = _copied("grown.zarr")
+    path = copied("grown.zarr")
     tree = Tree(path)
     place = tree.hidden / tree.attributes["checkpoint"]
     data = place.read_bytes()[:-32]

@@ -18,7 +18,7 @@ def main(name: str, count: str) -> None:
     cases.in_a_folder()
     case = cases.CASES[name]
     checked(case, b"")
-    limits = [f"-runs={count}", "-max_len=512", "-timeout=60", "-rss_limit_mb=8000"]
+    limits = [f"-runs={count}", "-len_control=0", "-max_len=512", "-timeout=60", "-rss_limit_mb=8000"]
 
     def one(data: bytes) -> None:
         checked(case, data)

@@ -72,7 +72,7 @@ def conditions(chance: Chance) -> None:
     assert found.text == text.strip()
 
 
-_TABLES = (
+TABLES = (
     '[body]\ninertia = [5, 5, 1]\n[start]\nattitude = { exp = [0.05, 0, 0] }\nomega = [0, 0, 50]\n[load]\npotential = '
     '"20*R33"\n[run]\nmethod = "imidm"\nstep = 0.001\nuntil = 0.1\nevery = 10\n',
     '[body]\nbox = { mass = 2, size = [1, 2, 3] }\n[start]\nattitude = { quaternion = [1, 0, 0, 0.5] }\nmomentum = '
@@ -85,7 +85,7 @@ _TABLES = (
     '[body]\ncylinder = { mass = 1, radius = 0.5, height = 2 }\nallow_unphysical = true\n[start]\nattitude = '
     '{ directors = [[1, 0, 0], [0, 1, 0], [0, 0, 1]] }\nomega = [1, 2, 3]\n[run]\nstep = 0.1\nuntil = 1\n',
 )  # fmt: skip
-_WORDS = (
+WORDS_OF_FILES = (
     "[body]", "[start]", "[load]", "[run]", "[[event]]", "[parameters]", "problem = ", "inertia = ", "omega = ",
     "momentum = ", "potential = ", "torque = ", "value = ", "method = ", "step = ", "until = ", "steps = ", "every = ",
     "when = ", "stop = ", "exp = ", "directors = ", "true", "'x'", "[]", "[1]", "[1,2,3]", "[[1,2],[3]]", "{}", "{a=1}",
@@ -97,7 +97,7 @@ _WORDS = (
 
 def inputs(chance: Chance) -> None:
     """Whole files, as far as the first step."""
-    text = spoilt(chance, chance.pick(_TABLES), _WORDS)
+    text = spoilt(chance, chance.pick(TABLES), WORDS_OF_FILES)
     Path("case.toml").write_bytes(text.encode("utf-8", "surrogatepass"))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="until = ")

@@ -19,7 +19,7 @@ import jax
 import numpy as np
 
 from polhode._programs.names import PjitFunction, is_from
-from polhode._programs.pure import KNOWN, is_pure, reads_pure
+from polhode._programs.pure import KNOWN, is_known, is_pure, read_from
 
 # What a function may call and still compute the same.
 _PURE = {
@@ -105,9 +105,20 @@ def _of_read(x: Any, attributes: tuple[str, ...], depth: int) -> Hashable:
     """Of what code with these attributes in it reads by a name: a module by what of it may be read."""
     if not isinstance(x, types.ModuleType):
         return _of(x, depth)
-    if not reads_pure(x, attributes):
+    if depth > _DEEP or not is_known(x):
         raise UnknownError
-    return type(x), x.__name__
+    return x.__name__, tuple((name, _of_attribute(y, attributes, depth + 1)) for name, y in read_from(x, attributes))
+
+
+def _of_attribute(x: Any, attributes: tuple[str, ...], depth: int) -> Hashable:
+    """Of what a module has by a name: itself, or what a user has put in its place; or a number of the user's."""
+    if isinstance(x, types.ModuleType):
+        return _of_read(x, attributes, depth)
+    if hasattr(x, "__qualname__") or (callable(x) and is_from(type(x), *KNOWN)):
+        if not is_pure(x):
+            raise UnknownError
+        return _Same(x)
+    return _of(x, depth)
 
 
 @lru_cache(maxsize=1024)

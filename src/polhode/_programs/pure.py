@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -38,13 +38,17 @@ def _is_pure(module: str, name: str) -> bool:
     return name not in _CHANGING
 
 
-def reads_pure(module: types.ModuleType, names: Iterable[str]) -> bool:
-    """Whether all that code with these names of attributes may read from a module is so."""
-    if module.__name__ not in _MODULES and module.__name__.split(".")[0] != "polhode":
-        return False
-    there = {*vars(module), *getattr(module, "__all__", ())}  # some of these are loaded when first read
-    read = [getattr(module, name) for name in names if name in there]
-    return all(
-        reads_pure(x, names) if isinstance(x, types.ModuleType) else not hasattr(x, "__qualname__") or is_pure(x)
-        for x in read
-    )
+def is_known(module: types.ModuleType) -> bool:
+    """Whether what is in a module can be told to be so."""
+    return module.__name__ in _MODULES or module.__name__.split(".")[0] == "polhode"
+
+
+def read_from(module: types.ModuleType, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """All that code with these names of attributes may read from a module, by these."""
+    there, listed = vars(module), _listed(module)  # some of these are loaded when first read
+    return ((name, getattr(module, name)) for name in names if name in there or name in listed)
+
+
+@lru_cache(maxsize=64)
+def _listed(module: types.ModuleType) -> frozenset[str]:
+    return frozenset(getattr(module, "__all__", ()))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +56,12 @@ def python(*arguments: str, **environment: str) -> str:
     return done.stdout
 
 
-def with_cache(folder: str) -> dict[str, str]:
-    """The environment of a process that keeps its compiled programs in `folder`."""
-    return {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}
+@contextmanager
+def cache(empty: bool = True) -> Iterator[dict[str, str]]:
+    """The environment of processes that keep their compiled programs where there is nothing yet; or, where only that
+    they run is asked, with all others."""
+    if not empty:
+        yield {}
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield {"JAX_COMPILATION_CACHE_DIR": folder, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}

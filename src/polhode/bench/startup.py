@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Sequence
 
-from polhode.bench.base import Row, best_of, python, with_cache
+from polhode.bench.base import Row, best_of, cache, python
 
-TINY = {"methods": ("mk-rk4",), "systems": {"pendulum": 3.0}, "chains": (1,), "repeats": 1}
+TINY = {"methods": ("imidm",), "systems": {"pendulum": 3.0}, "chains": (1,), "repeats": 1, "empty": False}
 SYSTEMS = {"pendulum": 3.0, "bicycle": 6.0}  # s that the first ten steps may take, imports included
 CHAINS = (10, 30, 100)
 ALIKE = 1.5  # times as long as the shortest chain
@@ -38,28 +37,28 @@ def measure(
     systems: dict[str, float] = SYSTEMS,
     chains: Sequence[int] = CHAINS,
     repeats: int = 3,
+    empty: bool = True,
 ) -> list[Row]:
+    """`empty`: whether there is nothing in the cache at first."""
     rows = []
     for method in methods:
-        with tempfile.TemporaryDirectory() as folder:
-            cache = with_cache(folder)
-            first = float(python("-c", _BODY, method, **cache))
-            again = best_of(repeats, lambda: python("-c", _BODY, method, **cache))  # noqa: B023  (called at once)
+        with cache(empty) as there:
+            first = float(python("-c", _BODY, method, **there))
+            again = best_of(repeats, lambda: python("-c", _BODY, method, **there))  # noqa: B023  (called at once)
         rows += [
             Row(f"{method}: first call, compilation included", f"{first:.2f} s", None, "under 3 s", first < 3),
             _again(method, again),
         ]
     for name, limit in systems.items():
-        with tempfile.TemporaryDirectory() as folder:
-            cache = with_cache(folder)
-            first = best_of(1, lambda: python("-c", _SYSTEM, name, **cache))  # noqa: B023
-            again = best_of(repeats, lambda: python("-c", _SYSTEM, name, **cache))  # noqa: B023
+        with cache(empty) as there:
+            first = best_of(1, lambda: python("-c", _SYSTEM, name, **there))  # noqa: B023
+            again = best_of(repeats, lambda: python("-c", _SYSTEM, name, **there))  # noqa: B023
         what = f"{name}: first ten steps, imports and compilation included"
         rows += [Row(what, f"{first:.2f} s", None, f"at most {limit:g} s", first <= limit), _again(name, again)]
     times = {}
     for bodies in chains:
-        with tempfile.TemporaryDirectory() as folder:
-            times[bodies] = best_of(1, lambda: python("-c", _CHAIN, str(bodies), **with_cache(folder)))  # noqa: B023
+        with cache(empty) as there:
+            times[bodies] = best_of(1, lambda: python("-c", _CHAIN, str(bodies), **there))  # noqa: B023
         ratio = times[bodies] / times[chains[0]]
         what = f"chain of {bodies}: first hundred steps"
         rows.append(Row(what, f"{times[bodies]:.2f} s", ratio, f"at most {ALIKE:g} times", ratio <= ALIKE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,7 @@ from polhode.model.checks import number, shown
 from polhode.results.lock import held
 from polhode.results.style import exactly
 from polhode.sweeps import sweep
-from polhode.sweeps.group import read_outcome
-from polhode.sweeps.sweeping import PLAN
+from polhode.sweeps.said import PLAN, read_outcome, read_plan
 
 _ROWS = 20
 
@@ -93,19 +92,16 @@ def _range(words: str, parts: list[str], text: str) -> dict[str, Any]:
 
 def is_sweep(path: Path) -> bool:
     """Whether a sweep to this path is under way, or was cut short."""
-    return (folder_of(path) / PLAN).is_file()
+    return os.path.isfile(folder_of(path) / PLAN)
 
 
 def sweep_status(path: Path, as_json: bool) -> None:
     folder = folder_of(path)
-    try:
-        known = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-        groups, count = known["groups"], int(known["count"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{str(folder / PLAN)!r} cannot be read ({error}); polhode sweep --force begins anew"
-        ) from error
-    ended = {o["member"]: o["ok"] for name in groups for o in read_outcome(folder / f"{name}.json") or ()}
+    if (known := read_plan(folder)) is None:
+        raise InputError(f"there is no sweep at {str(path)!r} any more")
+    groups, count = known["groups"], known["count"]
+    found = [read_outcome(folder / f"{name}.json", group) for name, group in groups.items()]
+    ended = {o["member"]: o["ok"] for outcome in found for o in outcome or ()}
     failed, running = sum(not ok for ok in ended.values()), held(folder / LOCK)
     state = "running" if running else "ended" if len(ended) == count else "not running; the same command goes on"
     if as_json:

@@ -33,6 +33,12 @@ def shown(value: Any) -> str:
         text = re.sub(r"\s*\n\s*", " ", repr(value))
     except Exception:  # whole numbers of 5000 digits, what is nested too deep, a class of the user's
         return f"a {type(value).__name__} that cannot be shown"
+    return shortened(text)
+
+
+def shortened(said: object) -> str:
+    """At most some 200 characters of a text, or of what a library says of input that may hold anything."""
+    text = str(said)
     return text if len(text) <= 200 else f"{text[:150]} ... {text[-40:]}"
 
 

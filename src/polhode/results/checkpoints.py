@@ -15,6 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from polhode.model.checks import shortened
 from polhode.results.durable import written
 from polhode.simulation import Checkpoint, Happened, LostMember, Status
 from polhode.simulation.loop import Tally
@@ -75,7 +76,7 @@ class Mark:
         except OSError as error:
             raise SpoiltError(f"{path.name} is missing") from error
         except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError) as error:
-            raise SpoiltError(f"{path.name}: {error}") from error
+            raise SpoiltError(f"{path.name}: {shortened(error)}") from error
 
 
 def asked_of(attributes: Mapping[str, Any]) -> str:

@@ -99,7 +99,7 @@ class Overseer:
             rows = slice(0, len(some.t))
             drifts: dict[str, np.ndarray] = {}
             if follow:
-                gauges, drifts = gauged(gauges, some, rows)
+                gauges, drifts = gauged(gauges, some, rows, None if self._always else ("energy",))  # sentinels' alone
             else:
                 gauges = gauges or started(some)
             if (halt := halted(Look(some, rows, drifts, gauges), self.checks)) is not None:

@@ -17,7 +17,7 @@ from polhode.rotation.formulas import Expression
 from polhode.simulation import Status
 
 _SIGNS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
-_DRIFT = "_drift"  # `energy.drift` is a name without a point to the grammar
+_DRIFT = ".drift"
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: Any, run: Any) -> Condition:
-        plain = re.sub(r"\.drift\b", _DRIFT, text) if isinstance(text, str) else ""
-        parts = re.split(r"(<=|>=|<|>)", plain)
+        parts = re.split(r"(<=|>=|<|>)", text if isinstance(text, str) else "")
         if len(parts) != 3:
             raise InputError(
                 f"stop_if is a condition with one of < <= > >=, as in 'energy.drift > 1e-6'; got {shown(text)}"
@@ -54,10 +53,7 @@ class Condition:
         if not first.any():
             return None
         i = int(first.argmax())
-        shown_as = ", ".join(
-            f"{name.replace(_DRIFT, '.drift')} = {np.max(np.asarray(values[name])[i]):.6g}"
-            for name in sorted(values.asked)
-        )
+        shown_as = ", ".join(f"{name} = {np.max(np.asarray(values[name])[i]):.6g}" for name in sorted(values.asked))
         t = float(look.run.t[look.rows][i])
         return Halt(Status.STOPPED, look.at(i), f"stopped at t = {t:.9g} as {self.text} ({shown_as})")
 

@@ -3,7 +3,7 @@ went from there, and how large their parts were."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,13 @@ def started(run: Any) -> dict[str, Any]:
     return {f"{name}.start": run[name][0] for name in ("energy", "spatial_momentum")}
 
 
-def gauged(before: Mapping[str, np.ndarray], run: Any, rows: slice) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The gauges with these samples of a run; and by name the drift as it was at each of them, members behind."""
+def gauged(
+    before: Mapping[str, np.ndarray], run: Any, rows: slice, names: Sequence[str] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The gauges with these samples of a run; and by name the drift as it was at each of them, members behind. Of
+    these quantities, or of all that are followed."""
     after, drifts = dict(before), {}
-    for name in gauged_in(run):
+    for name in gauged_in(run) if names is None else names:
         values, parts = values_and_parts(run, name)
         vector = values.ndim > 1 + len(run.members)
         new = values[rows]
@@ -43,7 +46,7 @@ def gauged(before: Mapping[str, np.ndarray], run: Any, rows: slice) -> tuple[dic
             drifts[name] = far / size_of(_length(start, vector), sizes)
         after |= {f"{name}.start": start, f"{name}.far": fars[-1], f"{name}.largest": sizes[-1]}
     for name in _MOST:
-        if name in run:
+        if name in run and names is None:
             after[f"{name}.most"] = np.fmax(before.get(f"{name}.most", 0.0), run[name][rows].max())
     return {name: np.asarray(x, dtype=float) for name, x in after.items()}, drifts
 

@@ -1,8 +1,9 @@
-"""A glance at all samples of a batch, in one program and where they are: whether there is anything to look into.
+"""A glance at all samples: whether there is anything to look into.
 
 What is looked for are the promises of sentinels, quantities without a value, and an energy that grew, by the same
-rules as everywhere; only where there is something, it is looked at sample by sample who it is and what. On a GPU the
-samples stay there.
+rules as everywhere; only where there is something, it is looked at sample by sample who it is and what. Samples of a
+large batch are looked at in one program and where they are: on a GPU they stay there. Those of one body in one pass
+by numpy, some at a time, which takes no longer than to look for what has no value alone.
 """
 
 from __future__ import annotations
@@ -13,16 +14,20 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from polhode._programs import platform, stored
+from polhode.algebra.library import on_gpu
 from polhode.model.quantity import Quantity
 from polhode.results.gauges import started
 from polhode.results.judgement import grew
 from polhode.results.look import Look
 from polhode.results.sentinels import promises_of
+from polhode.results.surely import Few
 
 # Numbers in all samples, from which on it takes less time than to look at them one by one: each size is compiled.
 _MANY = {"cpu": 2**23, "gpu": 2**16}
+_EACH = 2**14  # samples of one body at a time: what is made of them stays in the cache
 
 
 @dataclass(frozen=True)
@@ -61,10 +66,39 @@ def nothing_wrong(run: Any, first: Any = None) -> bool:
     kept = run.trajectory
     if run.kind != "rotation" or not len(kept.steps) or run.changes or any(event.acted for event in run.events):
         return False
-    if run.renewals or run.halvings or sum(x.size for x in jax.tree.leaves(kept.states)) < _MANY.get(platform(), 2**16):
+    if run.renewals or run.halvings:
+        return False
+    if not run.members and first is None and not any(map(on_gpu, jax.tree.leaves(kept.states))):
+        return len(kept.steps) >= _EACH and _nothing_wrong_with_one(run)
+    if sum(x.size for x in jax.tree.leaves(kept.states)) < _MANY.get(platform(), 2**16):
         return False
     first = jax.tree.map(lambda x: x[:1], kept.states if first is None else first)
     return bool(_glance(run.method, run.now, first, kept.states, kept.steps * 1.0, run.t))
+
+
+def _nothing_wrong_with_one(run: Any) -> bool:
+    kept, of = run.trajectory, {name: q.of for name, q in run.quantities.items()}
+    potentials = None if run.quantities["potential"].whole else run["potential"]
+    promises, seen = promises_of(run, thorough=False), []
+    gauges: dict[str, Any] = {}
+    with np.errstate(all="ignore"):
+        for first in range(0, len(kept.steps), _EACH):
+            rows = slice(first, first + _EACH)
+            some = jax.tree.map(lambda x: x[rows], kept.states)  # noqa: B023
+            kinetic = of["kinetic"](run.known, some, None)
+            potential = of["potential"](run.known, some, None) if potentials is None else potentials[rows]
+            energy = kinetic + potential
+            if not gauges:
+                one = jax.tree.map(lambda x: x[:1], some)
+                momentum = of["spatial_momentum"](run.known, one, None)
+                gauges, most = started({"energy": energy, "spatial_momentum": momentum}), kinetic[0]
+            few, steps = Few(some.attitude, some.momentum, energy, gauges), kept.steps[first]
+            if not all(p.surely is not None and p.surely(few, p.most(steps)) for p in promises):
+                return False
+            seen.append((energy.min(), energy.max(), potential.min(), potential.max()))
+    (low, _, least, _), (_, high, _, largest) = np.min(seen, axis=0), np.max(seen, axis=0)
+    start = gauges["energy.start"]
+    return bool(np.isfinite([low, high]).all() and max(high - start, start - low) <= most + (largest - least))
 
 
 @stored(static=1)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import jax
 import numpy as np
+
+from polhode.results.surely import Few
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,13 @@ class Look:
     drifts: Mapping[str, np.ndarray]
     gauges: Mapping[str, np.ndarray]
     acted: bool = False  # whether an event changed the motion
+
+    @cached_property
+    def few(self) -> Few:
+        """They alone, of one body."""
+        run, rows = self.run, self.rows
+        attitude, momentum = jax.tree.map(lambda x: x[rows], (run.state.attitude, run.state.momentum))
+        return Few(attitude, momentum, run["energy"][rows], self.gauges, run["spatial_momentum"][rows])
 
     def at(self, i: int) -> tuple[int, float]:
         """Where the sample i of these is: steps, and seconds after them."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from polhode._notices import warn
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, shown
 from polhode.results.clock import NAME
 from polhode.results.dataset import FORMATS, GROWN
 from polhode.results.finishing import END
@@ -46,7 +46,7 @@ def check_grown(path: Path) -> None:
     if known.get("format") != GROWN:
         said = "was saved whole, not written as it went" if known.get("format") in FORMATS else "is of another version"
         raise InputError(
-            f"{str(path)!r} {said} (its format is {known.get('format')!r}; this polhode goes on with {GROWN!r}). "
+            f"{str(path)!r} {said} (its format is {shown(known.get('format'))}; this polhode goes on with {GROWN!r}). "
             f"polhode run {path} --until TIME makes a longer run of it"
         )
     if changed := differences(known.get("environment")):
@@ -66,7 +66,7 @@ def clean_marks(tree: Tree, slot: str) -> None:
     """Take away what was written in the hidden folder after the last commit, whose mark is `slot`."""
     parts = tree.samples // tree.rows
     for each in tree.hidden.iterdir():
-        full = each.name.startswith("c") and each.name[1:].isdigit() and int(each.name[1:]) <= parts
+        full = each.name.startswith("c") and each.name[1:].isdecimal() and int(each.name[1:]) <= parts
         if not full and each.name not in (LOCK, NAME, slot):
             shutil.rmtree(each) if each.is_dir() else each.unlink()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -18,6 +19,7 @@ from polhode._programs import stored
 from polhode.algebra.library import library_of
 from polhode.results.halt import Halt
 from polhode.results.look import Look
+from polhode.results.surely import Few, keeps_energy, keeps_length, keeps_momentum, of_length_1
 from polhode.rotation.loads import Free, torque_of
 from polhode.rotation.state import State
 from polhode.simulation import Status
@@ -28,17 +30,18 @@ _UNIT = 1e-12  # of the length of quaternions, which every step sees to
 _SYSTEM = 0.02  # of the energy of a system: what steps that hardly resolve the motion come to, and are warned of
 _GAP = 1e-8  # of sizes of about one, m and m/s
 _GRADIENT = 1e-8
-_SPREAD = 256  # samples of a part in which loads are looked at
+_SPREAD = 128  # samples of a part in which loads are looked at
 
 
 @dataclass(frozen=True)
 class Promise:
     """In words; how far it is broken at each new sample, members behind; what of that may be round-off after so many
-    steps."""
+    steps; and whether it is kept, told in a cheaper way that may say no where it is."""
 
     words: str
     broken: Callable[[Look], Any]
     most: Callable[[np.ndarray], np.ndarray]
+    surely: Callable[[Few, Any], bool] | None = None
 
     def seen(self, look: Look) -> tuple[Any, Any, Any]:
         """Where it is broken, by how much, and how much may be round-off."""
@@ -50,6 +53,8 @@ class Promise:
     def __call__(self, look: Look) -> Halt | None:
         steps = look.run.trajectory.steps[look.rows]
         with np.errstate(all="ignore"):
+            if self.surely is not None and len(steps) and self.surely(look.few, self.most(steps[0])):
+                return None
             bad, far, most = self.seen(look)
         if not bad.any():
             return None
@@ -71,17 +76,19 @@ def promises_of(run: Any, *, thorough: bool) -> list[Promise]:
 
 def _of_body(run: Any, thorough: bool) -> list[Promise]:
     traits, now = run.method.traits, run.now
-    found = [Promise("the attitude is a rotation, a quaternion of length 1", _length_of_attitude, _always(_UNIT))]
+    unit = "the attitude is a rotation, a quaternion of length 1"
+    found = [Promise(unit, _length_of_attitude, _always(_UNIT), of_length_1)]
     free = isinstance(now.load, Free)
     if now.twist_axis is None and free:
         if traits.energy == "exact":
-            found.append(Promise("it keeps the energy of a free body to round-off", _energy, _growing(_BODY)))
+            words = "it keeps the energy of a free body to round-off"
+            found.append(Promise(words, _energy, _growing(_BODY), keeps_energy))
         if traits.spatial_momentum == "exact":
-            found.append(
-                Promise("it keeps the spatial momentum of a free body to round-off", _momentum, _growing(_BODY))
-            )
+            words = "it keeps the spatial momentum of a free body to round-off"
+            found.append(Promise(words, _momentum, _growing(_BODY), keeps_momentum))
         elif traits.momentum_length == "exact":
-            found.append(Promise("it keeps the length of the momentum of a free body", _length, _growing(_BODY)))
+            words = "it keeps the length of the momentum of a free body"
+            found.append(Promise(words, _length, _growing(_BODY), keeps_length))
     if thorough and not free and now.load.conservative:
         found.append(Promise("the torque of its load is the gradient of its energy", _gradient, _always(_GRADIENT)))
     return found
@@ -145,12 +152,18 @@ def _length(look: Look) -> Any:
 def _gradient(look: Look) -> Any:
     """Of as many samples always, the first where it is worst: relative to the torque."""
     count = look.rows.stop - look.rows.start
-    which = look.rows.start + np.linspace(0, count - 1, _SPREAD).round().astype(int)
-    states = jax.tree.map(lambda x: np.asarray(x)[which], State(look.run.state.attitude, look.run.state.momentum))
-    off, size = (np.asarray(x) for x in _defects(look.run.now, states, look.run.t[which]))
+    which = _spread(count)
+    states = State(*jax.tree.map(lambda x: x[which], (look.few.attitude, look.few.momentum)))
+    off, size = (np.asarray(x) for x in _defects(look.run.now, states, look.run.t[look.rows][which]))
     found = np.zeros((count, *off.shape[1:]))
-    np.fmax.at(found, which - look.rows.start, off / np.maximum(np.fmax.reduce(size, axis=None), 1e-300))
+    np.fmax.at(found, which, off / np.maximum(np.fmax.reduce(size, axis=None), 1e-300))
     return found
+
+
+@lru_cache(maxsize=16)
+def _spread(count: int) -> np.ndarray:
+    """Numbers of that many samples, over all of so many."""
+    return np.linspace(0, count - 1, _SPREAD).round().astype(int)
 
 
 @stored(briefly=True)
@@ -167,20 +180,24 @@ def _defects(system: Any, states: State, t: Any) -> tuple[Any, Any]:
 
 
 def _lengths_of_attitudes(look: Look) -> Any:
-    return np.abs(_size(look.run["attitude"][look.rows]) - 1.0).max(axis=-1)
+    return np.abs(_size(look.run["attitude"][look.rows]) - 1.0)
 
 
 def _gap(look: Look) -> Any:
-    return look.run["gap"][look.rows] / _largest(look, "position")
+    return _to_sizes(look, "gap", "position")
 
 
 def _slip(look: Look) -> Any:
-    return look.run["slip"][look.rows] / np.maximum(_largest(look, "velocity"), _largest(look, "omega"))
+    return _to_sizes(look, "slip", "velocity", "omega")
 
 
-def _largest(look: Look, name: str) -> Any:
-    values = np.abs(look.run[name][look.rows])
-    return np.maximum(1.0, values.reshape(len(values), -1).max(axis=-1))
+def _to_sizes(look: Look, name: str, *names: str) -> Any:
+    """To the largest number of these, where that is more than one and makes a difference."""
+    values = look.run[name][look.rows]
+    if (values <= _GAP).all():
+        return values
+    sizes = [np.abs(look.run[of][look.rows]).reshape(len(values), -1).max(axis=-1) for of in names]
+    return values / np.maximum(1.0, np.max(sizes, axis=0))
 
 
 def _energy_of_system(look: Look) -> Any:

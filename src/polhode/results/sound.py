@@ -55,7 +55,9 @@ def _sound_parts(tree: Tree, committed: Mark | None, start: Mark) -> tuple[dict[
             chain = hashlib.sha256(chain + tree.sums(part)).digest()
         except TornError as error:
             return found, str(error)
-        known, _ = _mark(tree, f"c{part + 1}", start)
+        known, why = _mark(tree, f"c{part + 1}", start)
+        if known is None and (tree.hidden / f"c{part + 1}").exists():
+            return found, str(why)
         if known is not None and known.chain != chain:
             return found, f"part {part} is not the one that was written: its checksums differ"
         found[part + 1] = chain

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from polhode.algebra import Quaternion, Vec3
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, shortened
 from polhode.multibody.describe.state import State as SystemState
 from polhode.rotation.state import State
 from polhode.simulation import Checkpoint, Status, Trajectory
@@ -42,7 +42,7 @@ def read(text: Any, like: Any, source: str) -> Checkpoint:
         return Checkpoint(state, counts[0], float.fromhex(data["offset"]), counts[1], counts[2])
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            f"{source}: where its run stands is not in it, or spoilt ({error}); run it from its start"
+            f"{source}: where its run stands is not in it, or spoilt ({shortened(error)}); run it from its start"
         ) from error
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polhode._notices import warn
-from polhode.model.checks import InputError, ending, nearest
+from polhode.model.checks import InputError, ending, nearest, shortened, shown
 from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now
 from polhode.results.metadata import ForeignError
@@ -174,12 +174,12 @@ def _read(place: Path, path: Path) -> Any:
         dataset = _format(ending(path)).read(place)
     except Exception as error:  # each library raises its own kinds for damaged files
         raise InputError(
-            f"{str(path)!r} cannot be read as a trajectory ({type(error).__name__}: {error}); "
+            f"{str(path)!r} cannot be read as a trajectory ({type(error).__name__}: {shortened(error)}); "
             "it may have been cut short: run it again"
         ) from error
     kind = dataset.attrs.get("format")
     if kind not in FORMATS:
-        raise InputError(f"{str(path)!r} was not written by polhode (its format is {kind!r})")
+        raise InputError(f"{str(path)!r} was not written by polhode (its format is {shown(kind)})")
     if kind in (WITHOUT_CHECKSUMS, GROWN):  # those of the last are looked at where it is read
         return dataset
     try:

@@ -221,7 +221,7 @@ class Tree:
                 shutil.rmtree(each)
         for name in self.growing:
             for place in _listed(self.path / name / "c"):
-                if not place.name.isdigit() or int(place.name) >= parts:
+                if not place.name.isdecimal() or int(place.name) >= parts:
                     shutil.rmtree(place) if place.is_dir() else place.unlink()
         for left in self.path.rglob(f"*{PART}"):
             left.unlink()

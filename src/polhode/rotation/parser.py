@@ -38,7 +38,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "/": operator.truediv,
     "**": operator.pow,
 }
-_TOKEN = re.compile(rf"\s*(?:(?P<number>{DECIMAL})|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|(?P<op>\*\*|[-+*/(),]))")
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[a-z]+)*"
+_TOKEN = re.compile(rf"\s*(?:(?P<number>{DECIMAL})|(?P<name>{_NAME})|(?P<op>\*\*|[-+*/(),]))")
 _DEPTH = 100
 _FACTORS = 50  # of one product, whose derivatives have as many terms
 _LENGTH = 10_000

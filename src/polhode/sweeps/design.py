@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.checks import InputError, nearest, numbers, shown, whole
+from polhode.model.checks import InputError, nearest, numbers, shortened, shown, whole
 from polhode.model.family import MOST
 
 DESIGNS = ("grid", "list", "random", "sobol")
@@ -57,7 +57,7 @@ def design_of(over: Any, kind: str = "grid", members: Any = None, seed: Any = 0)
     if drawn != (members is not None):
         words = "how many, as in members = 64" if drawn else f"no members: a {kind} has as many as its values make"
         raise InputError(f"a {kind} design takes {words}; got {shown(members)}")
-    axes = {str(name): _Axis.of(str(name), value, drawn) for name, value in over.items()}
+    axes = {str(name): _Axis.of(shortened(name), value, drawn) for name, value in over.items()}
     if drawn:
         count = whole("members", members, 1)
         _check_count(count)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +13,10 @@ import numpy as np
 import psutil
 import xarray
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, shortened
 from polhode.model.family import RESERVED
 from polhode.results.dataset import FORMAT
+from polhode.results.metadata import ForeignError, root_of
 from polhode.results.plots import Plots
 from polhode.results.quiet import quietly
 from polhode.results.store import load
@@ -133,8 +135,21 @@ _MEANING = {
 }  # fmt: skip
 
 
-def _opened(folder: Path, outcome: Mapping[str, Any]) -> Any:
-    return xarray.open_zarr(folder / outcome["store"], chunks=None, decode_times=False)
+@contextmanager
+def _opened(folder: Path, outcome: Mapping[str, Any]) -> Iterator[Any]:
+    """For reading: whatever it makes the libraries raise, is said."""
+    store = folder / outcome["store"]
+    try:
+        root_of(store)
+        with xarray.open_zarr(store, chunks=None, decode_times=False) as data:
+            yield data
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        if isinstance(error, InputError) and not isinstance(error, ForeignError):
+            raise
+        raise InputError(
+            f"the run of member {outcome['member']} cannot be read ({shortened(error)}); remove {str(store)!r} and the "
+            ".json of its group, and the same command runs it again"
+        ) from error
 
 
 def _is_member(dim: Any) -> bool:

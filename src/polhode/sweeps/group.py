@@ -14,10 +14,13 @@ import xarray
 from polhode.api import simulate
 from polhode.model.checks import InputError
 from polhode.model.problem import Problem
+from polhode.results.dataset import GROWN
 from polhode.results.durable import written
+from polhode.results.metadata import root_of
 from polhode.results.quiet import quietly
 from polhode.simulation import Status, StepError
 from polhode.sweeps.members import Source, stacked
+from polhode.sweeps.said import read_outcome
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,15 @@ class Group:
         """What became of it, once it has ended."""
         return self.folder / f"{self.name}.json"
 
+    @property
+    def ended(self) -> list[dict[str, Any]] | None:
+        """What is written of that."""
+        return read_outcome(self.outcome, self.members)
+
     def run(self) -> list[dict[str, Any]]:
         """What became of every member. One that fails keeps its samples, and the others go on."""
-        known = read_outcome(self.outcome)
-        if known is not None:
-            return known
+        if self.ended is not None:
+            return self.ended
         made = [_made(self.source, swept) for swept in self.swept]
         batch = stacked([m[0] for m in made]) if not any(isinstance(m, str) for m in made) and _alike(made) else None
         if batch is not None:
@@ -79,9 +86,16 @@ def _run(store: Path, problem: Problem, how: dict[str, Any]) -> str:
     return ""
 
 
+def _is_run(store: Path) -> bool:
+    try:
+        return bool(root_of(store)["attributes"].get("format") == GROWN)
+    except (OSError, InputError):
+        return False
+
+
 def _became(store: Path, members: tuple[int, ...], why: str) -> list[dict[str, Any]]:
-    """By what is written; where nothing is, none of them was run."""
-    if not store.exists():
+    """By what is written; where nothing is, or no run, none of them was run."""
+    if not _is_run(store):
         about = {"store": "", "row": -1, "ok": False, "why": why, "status": "NOT_RUN", "steps": 0}
         return [{"member": number, **about, "end_time": None} for number in members]
     with quietly(), xarray.open_zarr(store, chunks=None, decode_times=False) as data:
@@ -101,12 +115,3 @@ def _became(store: Path, members: tuple[int, ...], why: str) -> list[dict[str, A
                 record["end_time"] = t0 + (failed - 1) * step
             records.append(record)
         return records
-
-
-def read_outcome(path: Path) -> list[dict[str, Any]] | None:
-    """None where there is none that can be read."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, list) else None

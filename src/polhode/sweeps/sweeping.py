@@ -22,11 +22,11 @@ from polhode.results.store import check_ending, save
 from polhode.simulation import Progress
 from polhode.sweeps.design import Design, design_of
 from polhode.sweeps.gathering import Sweep, gathered
-from polhode.sweeps.group import Group, read_outcome
+from polhode.sweeps.group import Group
 from polhode.sweeps.members import Source
+from polhode.sweeps.said import PLAN, read_plan
 from polhode.sweeps.workers import cores, run_all
 
-PLAN = "sweep.json"
 _LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
 _KEYS = ("design", "members", "seed", "over", "out")
 
@@ -88,13 +88,19 @@ def sweep(
     plan = _planned(source, layout)
     if not force and path.exists() and not (folder / PLAN).exists():
         raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
+    new = not folder.exists()
     check_folder(folder, PLAN)
     with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
         if force:
             _emptied(folder)
         known = _begun(folder, plan, path, layout.count, workers or cores())
         groups = [_group(folder, source, layout, name, which) for name, which in known["groups"].items()]
-        _run(groups, layout.count, scheduler, workers, progress, path.name)
+        try:
+            _run(groups, layout.count, scheduler, workers, progress, path.name)
+        except InputError:  # there is nobody to run them
+            if new:
+                shutil.rmtree(folder)
+            raise
         if rerun and (again := _failed(groups, layout.count)):
             name = f"again-{len(known['groups'])}"
             known["groups"][name] = again
@@ -185,14 +191,11 @@ def _plain(value: Any) -> Any:
 
 def _begun(folder: Path, plan: dict[str, Any], path: Path, count: int, workers: int) -> dict[str, Any]:
     """Groups of a sweep that goes on, or of a new one; an InputError if another one is there."""
-    try:
-        known = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        known = None
-    if known is not None and known.get("plan") == json.loads(json.dumps(plan)):
+    known = read_plan(folder)
+    if known is not None and known["plan"] == json.loads(json.dumps(plan)) and known["count"] == count:
         return known
     if known is not None:
-        there, now = known.get("plan", {}), json.loads(json.dumps(plan))
+        there, now = known["plan"], json.loads(json.dumps(plan))
         differs = ", ".join(key for key in now if there.get(key) != now[key])
         raise InputError(
             f"{str(folder)!r} holds another sweep (it differs in: {differs}). Give another --out, or --force to begin "
@@ -212,7 +215,7 @@ def _group(folder: Path, source: Source, layout: Design, name: str, which: list[
 
 
 def _run(groups: list[Group], count: int, scheduler: Any, workers: Any, progress: bool | None, label: str) -> None:
-    left = [group for group in groups if read_outcome(group.outcome) is None]
+    left = [group for group in groups if group.ended is None]
     finished = sum(len(group.members) for group in groups) - sum(len(group.members) for group in left)
     if not left:
         return
@@ -222,7 +225,7 @@ def _run(groups: list[Group], count: int, scheduler: Any, workers: Any, progress
         def done(group: Group, found: list[dict[str, Any]]) -> None:
             nonlocal finished
             finished += len(group.members)
-            if read_outcome(group.outcome) is None:
+            if group.ended is None:
                 written(group.outcome, json.dumps(found).encode())
             bar.advance(finished)
 
@@ -233,7 +236,7 @@ def _outcomes(groups: list[Group], count: int) -> list[dict[str, Any]]:
     """Of every member the last."""
     found: dict[int, dict[str, Any]] = {}
     for group in groups:
-        found |= {outcome["member"]: outcome for outcome in read_outcome(group.outcome) or ()}
+        found |= {outcome["member"]: outcome for outcome in group.ended or ()}
     return [found[i] for i in range(count)]
 
 
