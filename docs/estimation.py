@@ -47,21 +47,22 @@ def residuals(x: Any, seen: Any) -> Any:
 def estimate(seen: Any) -> tuple[Any, Any, Any]:
     """Estimate, its covariance, and the mean square of what is left of the residuals, in units of the noise: by
     Levenberg and Marquardt's method from a rough guess, the derivatives by `jax.jacfwd`."""
-    slope = jax.jacfwd(residuals)
+    slope = jax.jacfwd(lambda x: (residuals(x, seen),) * 2, has_aux=True)  # and what it is the slope of
 
     def better(now: Any, _: Any) -> Any:
-        x, damping = now
-        r, J = residuals(x, seen), slope(x, seen)
+        tried, damping, best = now
+        J, r = slope(tried)
+        gained = r @ r < best[1] @ best[1]  # so that NaN is none
+        x, r, J = best = jax.tree.map(lambda new, old: jnp.where(gained, new, old), (tried, r, J), best)
+        damping = jnp.where(gained, damping / 10, damping * 10)
         N = J.T @ J
-        new = x - jnp.linalg.solve(N + damping * jnp.diag(jnp.diag(N)), J.T @ r)
-        left = jnp.sum(residuals(new, seen) ** 2)
-        gained = left < jnp.sum(r**2)  # so that NaN is none
-        return (jnp.where(gained, new, x), jnp.where(gained, damping / 10, damping * 10)), None
+        return (x - jnp.linalg.solve(N + damping * jnp.diag(jnp.diag(N)), J.T @ r), damping, best), None
 
     turned = ph.log(ph.Quaternion.of(seen.array[0]).conjugate * ph.Quaternion.of(seen.array[1]))
     guess = jnp.concatenate([jnp.array([0.7, 0.9]), jnp.zeros(3), turned.array / (STEP * EVERY)])
-    x, _ = jax.lax.scan(better, (guess, 1e-3), None, 12)[0]
-    r, J = residuals(x, seen), slope(x, seen)
+    size = 3 * len(seen.w)
+    nothing = guess, jnp.full(size, jnp.inf), jnp.zeros((size, len(guess)))
+    _, _, (x, r, J) = jax.lax.scan(better, (guess, 1e-2, nothing), None, 13)[0]
     return x, SIGMA**2 * jnp.linalg.inv(J.T @ J), jnp.sum(r**2) / SIGMA**2 / (len(r) - len(x))
 
 

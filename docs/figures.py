@@ -12,7 +12,7 @@ import polhode as ph
 from polhode.results.style import house_style
 
 FOLDER = Path(__file__).parent / "figures"
-TINY = {"steps": 20, "until": 100.0, "pixels": 40}  # for the tests: all of it, in no time
+TINY = {"steps": 20, "until": 100.0, "pixels": 40, "methods": ("mk-forward-euler",) * 3}  # for the tests: in no time
 
 MOMENTS, ENERGY = np.array([1.0, 1.9, 2.8]), 1.0
 SEMI_AXES = np.sqrt(2 * ENERGY / MOMENTS)
@@ -45,13 +45,13 @@ def glass(ax: Any, pixels: int) -> None:
     ax.imshow(np.clip(np.concatenate([colour, edge], axis=-1), 0, 1), extent=(-1.5, 1.5, -1.5, 1.5), origin="lower")
 
 
-def polhodes(ax: Any, steps: int) -> None:
+def polhodes(ax: Any, steps: int, method: str) -> None:
     """Motions of one body with one energy, in one batch, coloured by their momentum."""
     angles = np.concatenate([(np.linspace(-0.495, 0.495, 46) + side) * np.pi for side in (0, 1)])
     directions = np.stack([np.cos(angles), 0.004 + 0 * angles, np.sin(angles)], axis=-1)
     omega = directions * np.sqrt(2 * ENERGY / (directions**2 @ MOMENTS))[:, None]
     body = ph.RigidBody(tuple(MOMENTS))
-    run = ph.simulate(body, None, ph.State.of(omega=omega), method="dmv10", step=0.02, steps=steps, every=2)
+    run = ph.simulate(body, None, ph.State.of(omega=omega), method=method, step=0.02, steps=steps, every=2)
     squares = ((MOMENTS * omega) ** 2).sum(axis=1)
     share = (squares - squares.min()) / np.ptp(squares)
     for k in range(len(angles)):
@@ -79,7 +79,7 @@ def once_around(path: np.ndarray) -> np.ndarray:
     return path[: back[0] + 2] if len(back) else path
 
 
-def energies(ax: Any, until: float) -> None:
+def energies(ax: Any, until: float, methods: tuple[str, ...]) -> None:
     """Energy of a tumbling body over some thousand turns."""
     setup = ph.problems.problem_of("free-body").problem()
     inertia, start = setup.body.tensor, setup.start.on(setup.body)
@@ -91,7 +91,7 @@ def energies(ax: Any, until: float) -> None:
     solution = solve_ivp(slope, (0, until), start.momentum.array, t_eval=times, rtol=1e-6, atol=1e-8)
     kinetic = 0.5 * (solution.y.T**2 / np.diag(inertia)).sum(axis=1)
     lines = [("scipy RK45, rtol 1e-6", times, kinetic, "#ff6b6b")]
-    for name, colour in (("imidm", "#ffd166"), ("swc1", "#4dd6ff")):
+    for name, colour in zip(methods, ("#ffd166", "#4dd6ff"), strict=True):
         run = ph.simulate(setup.body, None, setup.start, method=name, step=0.05, until=until, every=round(until / 20))
         lines.append((f"polhode {name}, h = 0.05 s", run.t, run.energy, colour))
     for name, t, energy, colour in lines:
@@ -109,14 +109,20 @@ def energies(ax: Any, until: float) -> None:
         spine.set_color("#4a5877")
 
 
-def draw(folder: Path, steps: int = 2500, until: float = 1e4, pixels: int = 900) -> None:
+def draw(
+    folder: Path,
+    steps: int = 2500,
+    until: float = 1e4,
+    pixels: int = 900,
+    methods: tuple[str, ...] = ("dmv10", "imidm", "swc1"),
+) -> None:
     with house_style() as Figure:
         figure = Figure(figsize=(12, 5.2), facecolor=NIGHT)
         figure.set_layout_engine("none")
         left = figure.add_axes((0.01, 0.02, 0.58, 0.96))
         glass(left, pixels)
-        polhodes(left, steps)
-        energies(figure.add_axes((0.67, 0.14, 0.305, 0.74)), until)
+        polhodes(left, steps, methods[0])
+        energies(figure.add_axes((0.67, 0.14, 0.305, 0.74)), until, methods[1:])
         figure.savefig(folder / "hero.png", dpi=130)
 
 

@@ -73,6 +73,8 @@ class OnCpu(OverDevices):
 _ONE_LANE = r"""
 static Place gridDim;
 #define SYNC()
+#define MEET()
+#define PLAIN(place)
 #define ANY(x) (x)
 #define OTHER(x, by) x
 #define ONE_AT_A_TIME

@@ -66,19 +66,24 @@ def test_what_acts_within_its_bodies() -> None:
     assert mb.System(bodies, forces=forces).within == (True, False, False)
 
 
-def test_drives_that_part_are_named() -> None:
+@pytest.mark.parametrize(
+    "method",
+    [mb.ThreeField(solver=mb.Chord()), pytest.param(mb.ThreeField(), marks=pytest.mark.long)],
+    ids=["one program", "all"],
+)
+def test_drives_that_part_are_named(method: ph.Method) -> None:
     """Along a line, by two functions of the user's; an angle is driven in `test_drives_and_weights`."""
     early = mb.Holonomic(lambda v: v.position("b")[0] - v.t**2, "early")
     late = mb.Holonomic(lambda v: v.position("b")[0] - v.t**3, "late")
     system = mb.System([mb.Body("b", 1.0, (0.1, 0.1, 0.1))], constraints=[early, late])
     with pytest.raises(ph.StepError, match=r"early, late.*contradict|contradict.*early, late") as failed:
-        ph.simulate(system, step=0.01, until=1.5)
+        ph.simulate(system, method=method, step=0.01, until=1.5)
     run = failed.value.run
     assert run.gap.max() < 1e-7  # the tolerance of the system, of a body of size one
     assert run.t[-1] < 0.1
 
 
-@pytest.mark.parametrize("kind", ["kappa", "none"])
+@pytest.mark.parametrize("kind", ["kappa", pytest.param("none", marks=pytest.mark.long)])
 def test_positions_that_are_not_held_do_not_count_as_unsolved(kind: Any) -> None:
     run = ph.simulate(
         problem_of("pendulum").problem().system, method=mb.ThreeField(stabilisation=kind), step=0.01, until=0.5

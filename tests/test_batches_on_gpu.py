@@ -92,18 +92,28 @@ def test_members_that_are_lost_are_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     np.testing.assert_array_equal(np.isnan(there.momentum), np.isnan(here.momentum))
 
 
-def test_a_glance_sees_what_sentinels_see(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a large batch: one member of many turns up with another energy."""
-    monkeypatch.setattr("polhode.results.glance._MANY", {"cpu": 1})
+_PARTS = {"_LARGE": 1, "_NUMBERS": 1, "_AT_ONCE": 1}
+
+
+@pytest.mark.parametrize(
+    ("settings", "members"), [({"_MANY": {"cpu": 1}}, MEMBERS), (_PARTS, 70)], ids=["whole", "parts"]
+)
+def test_a_glance_sees_what_sentinels_see(
+    settings: dict[str, Any], members: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a large batch: one member of many turns up with another energy; also where 64 are looked at at a time."""
+    for name, value in settings.items():
+        monkeypatch.setattr(f"polhode.results.glance.{name}", value)
     monkeypatch.setattr("polhode.results.checks.WORTH", 0.0)
-    body, start = ph.RigidBody((1.0, 2.0, 2.5)), ph.State.of(omega=np.ones((MEMBERS, 3)))
+    start = ph.State.of(omega=np.ones((members, 3)))
+    body = ph.RigidBody(np.tile((1.0, 2.0, 2.5), (members, 1))) if settings is _PARTS else ph.RigidBody((1.0, 2.0, 2.5))
     run = ph.simulate(body, None, start, method="dmv", step=0.01, steps=20, every=10)
     assert run.nothing_wrong
     honest = Tiles.run
 
     def lies(self: Any, *args: Any) -> Any:
         state, *rest, samples = honest(self, *args)
-        jax.tree.leaves(samples)[4][-1, 7] *= 1.0 + 1e-9  # of the momentum of one
+        jax.tree.leaves(samples)[4][-1, members - 1] *= 1.0 + 1e-9  # of the momentum of one
         return state, *rest, samples
 
     monkeypatch.setattr(Tiles, "run", lies)

@@ -159,7 +159,7 @@ def test_a_run_that_fails_exits_1_and_keeps_what_it_has(polhode: Any) -> None:
             "--method",
             "imidm",
             "--method",
-            "akw",
+            "trap",
             "--step",
             "0.5",
             "--until",
@@ -172,7 +172,7 @@ def test_a_run_that_fails_exits_1_and_keeps_what_it_has(polhode: Any) -> None:
     assert code == 1
     assert [r["ok"] for r in json.loads(out)] == [False, False]
     assert "imidm failed in step" in err
-    assert "akw failed in step" in err
+    assert "trap failed in step" in err
     assert ph.load("w-imidm-0.5.csv").sizes["t"] > 5
 
 

@@ -3,7 +3,9 @@
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from pages import run_page
@@ -35,14 +37,20 @@ def test_the_page_on_loads(tmp_path: Path) -> None:
     np.testing.assert_allclose(run.potential, 9.81 * 0.3 * run.attitude[:, 2] @ arm, atol=1e-14)
     weights = 9.81 * np.array([0.1, 0.2, 0.3])
     np.testing.assert_allclose(many.potential, weights * (many.attitude[:, :, 2] @ arm), atol=1e-14)
-    state = names["system"].start
-    U, drag, pull, twist = (f.bind({"bob": names["bob"]}) for f in names["system"].forces)
-    view = names["system"].view(state, 0.0)
-    assert float(U.energy(view)) == pytest.approx(0.5 * 30 * 0.1**2, rel=1e-12)
-    assert np.abs(U.loads(view)[0][0] - np.array([-3.0, 0, 0])).max() < 1e-13
-    assert np.abs(drag.loads(view)[0][0]).max() == 0
-    assert pull.loads(view)[0][0].tolist() == [0, 0, -2.943]
-    assert twist.loads(view)[0][1].tolist() == [0, 0, 0.001]
+    system, bodies = names["system"], {"bob": names["bob"]}
+
+    @jax.jit
+    def at(state: Any) -> Any:
+        view = system.view(state, 0.0)
+        spring, *others = (f.bind(bodies) for f in system.forces)
+        return spring.energy(view), [f.loads(view)[0] for f in (spring, *others)]
+
+    energy, (spring, drag, pull, twist) = at(system.start)
+    assert float(energy) == pytest.approx(0.5 * 30 * 0.1**2, rel=1e-12)
+    assert np.abs(spring[0] - np.array([-3.0, 0, 0])).max() < 1e-13
+    assert np.abs(drag[0]).max() == 0
+    assert pull[0].tolist() == [0, 0, -2.943]
+    assert twist[1].tolist() == [0, 0, 0.001]
 
 
 def test_the_page_on_accuracy(tmp_path: Path) -> None:
@@ -115,7 +123,7 @@ def test_the_page_on_runs(tmp_path: Path) -> None:
     lost = np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(spun.t))
     assert spun.energy[-1] - spun.energy[0] == pytest.approx(lost, rel=1e-2)
     assert names["periods"] == pytest.approx(names["exact"], rel=1e-8)
-    assert names["stable"].tolist() == [4.5, 4.75, 5.0, 5.25, 5.5, 5.75, 6.0]
+    assert names["stable"].tolist() == [4.5, 5.0, 5.5, 6.0]
 
 
 @pytest.mark.optimised

@@ -16,8 +16,8 @@ BODY = ph.RigidBody((1.0, 1.6, 2.2))
 
 def pendulum(tilt: Any) -> mb.System:
     """Of 1 m, so much from hanging down."""
-    bob = mb.Body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(np.sin(tilt), 0.0, -np.cos(tilt)))
-    joint = mb.Ball("bob", "ground", at=(0.0, 0.0, 0.0))
+    bob = mb.Body("top", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(np.sin(tilt), 0.0, -np.cos(tilt)))
+    joint = mb.Ball("ground", "top", at=(0.0, 0.0, 0.0))
     return mb.System([bob], forces=[mb.Gravity((0.0, 0.0, -9.81))], constraints=[joint])
 
 

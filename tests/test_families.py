@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pictures import check_figure
 import polhode as ph
 from polhode import multibody as mb
 from polhode.model import InputError
+from polhode.multibody.start.starts import starts_of
 from polhode.results import Family, Plots
 
 SPINS = np.array([1.0, 20.0, 50.0])
@@ -124,6 +126,19 @@ def test_systems_with_other_numbers() -> None:
     assert ends[0] < ends[1] < ends[2] == 1.0
     assert stopped.dataset.length.dims == ("member",)
     assert np.isnan(stopped["kinetic"][-1, :2]).all()
+
+
+def test_starts_found_together_are_those_found_alone() -> None:
+    """To round-off; one that is off, or whose rows nearly follow from one another, is to be looked at by itself."""
+    shifted = pendulum(1.0).replaced(start=replace(pendulum(1.0).start, positions=np.array([[1.0, 0.0, 1e-5]])))
+    turned = pendulum(1.0).replaced(start=replace(pendulum(1.0).start, omegas=np.array([[0.0, 0.0, 1.0]])))
+    systems = [pendulum(0.5), pendulum(1.0, 2.0), shifted, turned, pendulum(2.0, 1.0, 1.62)]
+    found = starts_of(systems, 0.0)
+    assert [x is None for x in found] == [False, False, True, True, False]
+    for system, pair in zip(systems, found, strict=True):
+        if pair is not None:
+            for x, y in zip(jax.tree.leaves(pair), jax.tree.leaves(system.begun(None)), strict=True):
+                np.testing.assert_allclose(x, y, rtol=0, atol=1e-14)  # measured: 4e-15, of forces
 
 
 def test_members_end_where_they_end_whenever_they_are_looked_at() -> None:

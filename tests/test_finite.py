@@ -111,12 +111,15 @@ def test_a_system_whose_energy_is_not_finite_at_the_start_is_refused() -> None:
 def test_a_step_that_fails_before_the_next_sample_keeps_those_before(tmp_path: Path) -> None:
     """In the first step, and late in a run that saves seldom."""
     body, start = ph.RigidBody((5, 5, 1)), ph.State.of(attitude=ph.exp((0.5, 0, 0)), omega=(0, 0.1, 5))
+
+    def load(strong: float, growth: float) -> ph.Potential:
+        return ph.Potential(lambda R, t: strong * R[2, 2] ** 2 + 20 * R[2, 2] * (1 + jnp.exp(growth * (t - 1.7))))
+
     with pytest.raises(StepError) as first:
-        ph.simulate(body, ph.Potential(lambda R: 1e9 * R[2, 2] ** 2), start, step=0.5, until=5, every=2)
+        ph.simulate(body, load(1e9, 0.0), start, step=0.5, until=5, every=2)
     assert len(first.value.run.t) >= 1
-    growing = ph.Potential(lambda R, t: 20 * R[2, 2] * (1 + jnp.exp(40 * (t - 1.7))))
     with pytest.raises(StepError) as late:
-        ph.simulate(body, growing, start, step=0.001, until=40, every=500)
+        ph.simulate(body, load(0.0, 40.0), start, step=0.001, until=40, every=500)
     assert late.value.run.steps > 1500
     assert list(late.value.run.trajectory.steps[:4]) == [0, 500, 1000, 1500]
     late.value.run.save(tmp_path / "late.nc")

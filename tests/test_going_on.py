@@ -19,7 +19,7 @@ from polhode.simulation import Status
 TENSOR = np.array([[5.0, 0.3, 0.2], [0.3, 4.0, 0.1], [0.2, 0.1, 3.0]])
 START = ph.State.of(attitude=ph.exp((0.3, 0.1, 0.0)), omega=(1.0, 2.0, 0.5))
 GRAVITY = ph.Potential(lambda R: 2.0 * R[2, 2] + 0.3 * R[0, 1])
-AT_ONCE = ("imidm", "dmv10", "em", "strang-dmv", "mk-rk4")
+AT_ONCE = ("imidm", "em", "mk-rk4")  # `em` has rates of its own in its states
 METHODS = [
     name if name in AT_ONCE else pytest.param(name, marks=pytest.mark.long) for name in sorted(all_methods("rotation"))
 ]
@@ -109,8 +109,8 @@ def test_what_cannot_go_on_is_said() -> None:
 
 @pytest.mark.parametrize(("method", "order"), [("imidm", 2), ("nystrom4-dmv10", 4)])
 def test_samples_between_steps_have_the_order_of_the_method(method: str, order: int) -> None:
-    body, times = ph.RigidBody((1.0, 2.0, 2.5)), np.array([0.013, 0.5, 0.777, 1.0])
-    exact = ph.simulate(body, GRAVITY, START, step=1e-3, times=times, method="rkn6-dmv10")
+    body, times = ph.RigidBody(TENSOR), np.array([0.013, 0.5, 0.777, 1.0])
+    exact = ph.simulate(body, GRAVITY, START, step=1e-3, times=times, method="mk-rk4")  # to 1e-12
     errors = []
     for step in (0.05, 0.025):
         run = ph.simulate(body, GRAVITY, START, step=step, times=times, method=method)
@@ -207,8 +207,17 @@ every = 3
 """
 
 
-@pytest.mark.parametrize("ending", ["zarr", "nc", "csv"])
-@pytest.mark.parametrize("method", ["imidm", "em"])
+@pytest.mark.parametrize(
+    ("method", "ending"),
+    [
+        ("imidm", "zarr"),
+        ("imidm", "nc"),
+        ("imidm", "csv"),
+        ("em", "zarr"),
+        pytest.param("em", "nc", marks=pytest.mark.long),
+        pytest.param("em", "csv", marks=pytest.mark.long),
+    ],
+)
 def test_a_saved_run_goes_on_from_its_end(method: str, ending: str, polhode: Any, monkeypatch: Any) -> None:
     """`em` has rates of its own in its states."""
     Path("body.toml").write_text(BODY.replace("METHOD", method))

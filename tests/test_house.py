@@ -18,7 +18,8 @@ LAYERS = [
     ("kernel",), ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
     ("references",), ("peers",),
     ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching", "given"), ("leg", "prepared"),
-    ("events", "members", "running"), ("asked", "device", "step_choice", "turning", "writing"), ("kept",), ("api",),
+    ("events", "running"), ("asked", "device", "step_choice", "turning", "writing"), ("together",), ("members",),
+    ("kept",), ("api",),
     ("inputs", "verify"), ("resuming",), ("sweeps",), ("papers",), ("bench",), ("cli",), ("__main__",),
 ]  # fmt: skip
 MAY_NOT = {("problems", "methods"), ("multibody", "methods"), ("rotation", "solve")}

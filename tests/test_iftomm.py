@@ -145,7 +145,8 @@ class Compared:
     "short",
     [  # measured beside each: error, energy
         Compared("A01", 1.0, 0.01, 4e-4, 1e-10),  # 3.5e-4, 7e-12
-        Compared("A02-2", 0.6, 0.01, 2e-4, 1e-10),  # 1.1e-4, 3e-12; the first singular position is at 0.71 s
+        # 1.1e-4, 3e-12; the first singular position is at 0.71 s
+        pytest.param(Compared("A02-2", 0.6, 0.01, 2e-4, 1e-10), marks=pytest.mark.long),
         pytest.param(Compared("A03", 0.004, 2e-5, 3e-8, 1e-12), marks=pytest.mark.long),  # 1.9e-8, 2e-14
         pytest.param(Compared("A04", 1.0, 0.01, 4e-5, 1e-10), marks=pytest.mark.long),  # 3.0e-5, 2e-12
         # 4.1e-6; the dampers take 2.4e-3 J of 239 J, polhode's take 2.6e-3 J

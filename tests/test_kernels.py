@@ -37,7 +37,7 @@ def begun(name: str) -> tuple[Any, Any, Any, tuple[bool, ...]]:
     return method, system, state, tuple(jax.tree.leaves(system.own_numbers()))
 
 
-QUICK = ("dmv", "imidm", "akw")
+QUICK = ("dmv", "imidm")
 LONG = [name for name in all_methods("rotation") if name not in QUICK]
 METHODS = [*QUICK, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
 

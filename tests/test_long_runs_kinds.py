@@ -40,7 +40,10 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+LATER = ("axes of its own", "every so many seconds", "events")  # a batch, times and events that act ask for more
+
+
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.long) if k in LATER else k for k in KINDS])
 def test_it_goes_on_with_the_same_bits(kind: str, tmp_path: Path) -> None:
     """As if it were never cut, thrice; and what is written is what a run in memory has."""
     what, how = KINDS[kind]
@@ -81,7 +84,7 @@ def test_a_run_that_fails_is_written_up_to_there(tmp_path: Path) -> None:
     """A potential without a value beyond an angle: the sample before is the last."""
     load, path = ph.Potential(lambda R: 20 * (R[2, 2] - 0.9) ** 0.5), tmp_path / "run.zarr"
     start = ph.State.of(omega=(1.0, 0.0, 0.1))
-    how = {"method": "imidm", "step": 1e-3, "steps": 1000}
+    how = {"method": "rig_neg", "step": 1e-3, "steps": 1000}
     with pytest.raises(StepError) as memory:
         ph.simulate(ph.RigidBody((5, 5, 1)), load, start, **how)
     with pytest.raises(StepError) as file:

@@ -49,14 +49,19 @@ from polhode.solve import FixedPoint, Newton
 from polhode.verify import claims, trials
 from polhode.verify.motion import motion_of
 
-# The same maps as others by another way, which `test_same_map` asks at once.
-TWINS = ("mk-gauss1", "mk-trapezoid", "strang-dmv")  # imidm, bbtrapwd, rattle
-# Made of parts that are each asked at once, in another combination: these take as long as all others.
-LATER = (
-    *TWINS,
-    *("symmetric-rotation1", "symmetric-rotation2", "strang-symmetric-rotation", "strang-exact", "nystrom4-exact"),
-    *("triple4-strang-exact", "suzuki4-strang-exact", "kahan-li8-strang-dmv"),
+# The same map as strang-dmv by another way, which `test_same_map` asks at once.
+TWIN = "rattle"
+# Of each family some are asked at once, cheap ones; the others in the long tests.
+FAMILIES = (
+    *("imid", "trapm", "swc1", "bbtrap", "bbtrapwd", "rig_neg", "rig_imp", "dmv4", "dmv6", "dmv8", "em"),
+    *("mk-backward-euler", "mk-gauss1", "mk-trapezoid", "mk-rk4", "symmetric-rotation1", "symmetric-rotation2"),
 )
+# Made of parts that are each asked at once, in another combination; `test_vilmart` asks Nyström's schemes at once.
+COMBINED = (
+    *("strang-symmetric-rotation", "strang-exact", "nystrom4-exact", "nystrom4-dmv10", "rkn6-dmv10"),
+    *("triple4-strang-exact", "suzuki4-strang-exact", "kahan-li8-strang-dmv", "kahan-li6-imidm"),
+)
+LATER = (TWIN, *FAMILIES, *COMBINED)
 CLAIMS = [
     pytest.param(
         claim,
@@ -140,9 +145,9 @@ FE, BE = MuntheKaas(tableau=FORWARD_EULER), MuntheKaas(tableau=BACKWARD_EULER)
 @pytest.mark.parametrize(
     ("whole", "first", "second"),
     [
-        (TRAP(), RateForwardEuler(), RateBackwardEuler()),
-        (IMID(), RateBackwardEuler(), RateForwardEuler()),
-        (TRAPM(), FE, BE),
+        pytest.param(TRAP(), RateForwardEuler(), RateBackwardEuler(), marks=pytest.mark.long),
+        pytest.param(IMID(), RateBackwardEuler(), RateForwardEuler(), marks=pytest.mark.long),
+        pytest.param(TRAPM(), FE, BE, marks=pytest.mark.long),
         (IMIDM(), BE, FE),
     ],
     ids=["TRAP = bE∘fE", "IMID = fE∘bE", "TRAPM = bE∘fE", "IMIDM = fE∘bE"],
@@ -154,10 +159,10 @@ def test_compositions_of_euler_half_steps(whole: Method, first: Method, second: 
 @pytest.mark.parametrize(
     ("problem", "a", "b"),
     [
-        (LOADED, MuntheKaas(tableau=GAUSS1), IMIDM()),
-        (LOADED, MuntheKaas(tableau=TRAPEZOID), BBTRAPWD()),
+        pytest.param(LOADED, MuntheKaas(tableau=GAUSS1), IMIDM(), marks=pytest.mark.long),
+        pytest.param(LOADED, MuntheKaas(tableau=TRAPEZOID), BBTRAPWD(), marks=pytest.mark.long),
         (FREE, SWC1(), BBTRAP()),
-        (FREE, RigImp(), TRAPM()),
+        pytest.param(FREE, RigImp(), TRAPM(), marks=pytest.mark.long),
         (FREE, AKW(), Midpoint()),
         (FREE, Rattle(), DMV()),
         (OF_ATTITUDE, Rattle(), Strang(DMV())),
@@ -216,8 +221,8 @@ IMPLICIT = [
 ]
 
 
-# What a solver finds depends on the equations: one set of each kind at once, its variations in the long tests.
-KINDS_OF_EQUATIONS = ("imid", "imidm", "bbtrap", "midpoint", "dmv10", "em")
+# What a solver finds depends on the equations: for momenta and for attitudes at once, others in the long tests.
+KINDS_OF_EQUATIONS = ("trap", "midpoint")
 SOLVED = [m if m.name in KINDS_OF_EQUATIONS else pytest.param(m, marks=pytest.mark.long) for m in IMPLICIT]
 
 
@@ -256,10 +261,9 @@ def test_names() -> None:
 
 
 # Combined methods differentiate as their parts do; one of them, soon compiled, stands for all.
-# So does one Munthe-Kaas method; the other tableaux run with `make test-long`.
-# One of each family at once, the others in the long tests. imidm, dmv4, dla and strang-dmv are differentiated as whole
-# runs, and run in batches, in `test_flow` and `test_batches`.
-AT_ONCE = ("akw", "rig_pos", "mk-gauss2", "exact", "symmetric-rotation", "rattle", "em")
+# An explicit one, one with functions of its own, and one with a state of its own at once, the others in the long tests.
+# strang-dmv is differentiated as a whole run in `test_flow`, exact in `test_exact`, what solvers find in `test_solve`.
+AT_ONCE = ("rig_pos", "symmetric-rotation", "dla")
 DIFFERENTIATED = [
     *(
         m if m.name in AT_ONCE else pytest.param(m, marks=pytest.mark.long)

@@ -26,15 +26,16 @@ def start(system: mb.System) -> mb.State:
 )
 def test_bicycle_keeps_energy_and_joints(speed: float, roll_rate: float, printed: float) -> None:
     """The paper's three starts, 20 s of h = 0.01; its p_E (60), in %, is far from reached."""
-    system = bicycle(speed, roll_rate)
-    out = run(THREE_FIELD, system, start(system), 0.01, 2000)
-    assert out["ok"]
-    assert out["p_E"] < 2e-3 * printed  # 8.4e-8, 2.3e-8, 8.7e-9
-    assert out["phi"] < 1e-12  # 5.7e-14 m
-    assert out["slip"] < 1e-11  # 8.5e-14 m/s
+    ride = ph.simulate(ph.problem("bicycle", speed=speed, roll_rate=roll_rate), step=0.01, steps=2000)
+    assert ride.ok
+    assert 100 * np.ptp(ride.energy) / ride.energy[0] < 2e-3 * printed  # 8.4e-8, 2.3e-8, 8.7e-9
+    assert ride.gap.max() < 1e-12  # 5.7e-14 m
+    assert ride.slip.max() < 1e-11  # 8.5e-14 m/s
 
 
+@pytest.mark.long
 def test_orders_on_the_bicycle() -> None:
+    """Of every component in `test_rolling_problems`, by smaller steps."""
     system = bicycle(4.6, 0.5)
     for name, value in order(THREE_FIELD, system, 0.02, 50).items():
         assert value == pytest.approx(2.0, abs=0.06), name  # 2.04, 2.00, 2.00, 2.02
@@ -68,7 +69,7 @@ WOBBLING = (0.4, 0.5, 0.3, -2.0)
     ("method", "expected", "h", "n"),
     [
         (THREE_FIELD, 2, 0.05, 20),
-        (mb.Composed(TRIPLE4, THREE_FIELD), 4, 0.05, 20),
+        pytest.param(mb.Composed(TRIPLE4, THREE_FIELD), 4, 0.05, 20, marks=pytest.mark.long),
         (mb.Composed(KAHAN_LI6, THREE_FIELD), 6, 0.1, 10),
     ],
     ids=lambda x: getattr(x, "name", str(x)),
@@ -87,6 +88,7 @@ def test_multipliers_on_the_disk_are_of_second_order() -> None:
     assert multiplier_order(system, exact, t, (30, 50)) == pytest.approx(2.0, abs=0.02)  # 2.002
 
 
+@pytest.mark.long
 def test_cyclic_disk_for_a_long_time() -> None:
     """Energy, height and inclination after 2·10⁵ steps."""
     system = cyclic_disk()
@@ -112,8 +114,10 @@ def test_rectilinear_rolling_is_exact_at_any_step(h: float) -> None:
     assert abs(np.dot(state.quaternions[0], expected)) == pytest.approx(1.0, abs=1e-13)  # 2.2e-15
 
 
+@pytest.mark.long
 def test_sphere_in_a_cylinder_against_its_closed_form() -> None:
-    """z = z0 + (aA/ν)(1 - cos νt), ν = φ'√(2/7); the paper's data, 100 s of h = 0.01."""
+    """z = z0 + (aA/ν)(1 - cos νt), ν = φ'√(2/7); the paper's data, 100 s of h = 0.01; 10 s of it in
+    `test_rolling_problems`."""
     a, b, z0, omega3, A = 0.4, 1.0, 1.224, -5.0, 1.0
     k2, turn = 0.4 * a * a, -a * omega3 / (b - a)
     nu = turn * math.sqrt(2 / 7)
@@ -145,11 +149,14 @@ def test_a_step_forth_and_a_step_back_is_the_identity() -> None:
         assert np.abs(getattr(back, name) - getattr(first, name)).max() < 2e-11  # 2.3e-12
 
 
+OPTIMISED = pytest.param(100_000, marks=[pytest.mark.optimised, pytest.mark.long])  # which takes long
+
+
 @pytest.mark.slow
-@pytest.mark.optimised
-def test_bicycle_for_a_hundred_thousand_steps() -> None:
-    """By `simulate`, whose program is optimised."""
-    ride = ph.simulate(ph.problem("bicycle", speed=4.6, roll_rate=0.5), step=0.01, steps=100_000, every=10)
+@pytest.mark.parametrize("steps", [10_000, OPTIMISED])
+def test_bicycle_for_a_hundred_thousand_steps(steps: int) -> None:
+    """By `simulate`, whose program is optimised where steps are so many."""
+    ride = ph.simulate(ph.problem("bicycle", speed=4.6, roll_rate=0.5), step=0.01, steps=steps, every=10)
     assert ride.ok
     assert 100 * np.ptp(ride.energy) / ride.energy[0] < 1e-7  # (60), in %: 2.3e-8, as after 20 s
     assert ride.gap.max() < 1e-11  # 9.1e-13, 4.6 km from the origin
@@ -191,14 +198,11 @@ def test_a_free_body_against_the_exact_motion() -> None:
     )
     errors = []
     for n in (100, 200):
-        out = run(THREE_FIELD, system, start(system), 10.0 / n, n)
-        errors.append(1 - abs(np.dot(out["state"].quaternions[0], exact)))
+        out = polhode.simulate(system, step=10.0 / n, steps=n)
+        errors.append(1 - abs(np.dot(out.quaternions[-1, 0], exact)))
     assert math.log2(errors[0] / errors[1]) / 2 == pytest.approx(2.0, abs=0.02)
-    assert out["p_E"] < 1e-12  # 4.8e-14
-    first = start(system)
-    assert np.allclose(
-        mb.angular_momentum(system, out["state"]), mb.angular_momentum(system, first), atol=5e-12
-    )  # 5.1e-13
+    assert 100 * np.ptp(out.energy) / out.energy[0] < 1e-12  # (60), in %: 4.8e-14
+    assert np.allclose(out.angular_momentum[-1], out.angular_momentum[0], atol=5e-12)  # 5.1e-13
 
 
 def test_a_pinned_top_against_the_single_body() -> None:
@@ -219,8 +223,8 @@ def test_a_pinned_top_against_the_single_body() -> None:
     system = mb.System([top], forces=[mb.Gravity((0, 0, -G))], constraints=[mb.Ball("ground", "top", at=(0, 0, 0))])
     gaps = []
     for n in (500, 1000):
-        out = run(THREE_FIELD, system, start(system), 1.0 / n, n)
-        assert out["phi"] < 1e-14
+        out = polhode.simulate(system, step=1.0 / n, steps=n)
+        assert out.gap.max() < 1e-14
         load = polhode.Potential(lambda R, weight: weight * R[2, 2], weight=mass * G * arm)
         single = polhode.simulate(
             polhode.RigidBody(pinned),
@@ -231,7 +235,7 @@ def test_a_pinned_top_against_the_single_body() -> None:
             until=1.0,
         )
         q = single.dataset["attitude"].values[-1]
-        gaps.append(math.sqrt(2 * (1 - abs(np.dot(q, out["state"].quaternions[0])))))
+        gaps.append(math.sqrt(2 * (1 - abs(np.dot(q, out.quaternions[-1, 0])))))
     assert math.log2(gaps[0] / gaps[1]) == pytest.approx(2.0, abs=0.05)
     assert gaps[1] < 1e-4  # 6.3e-5
 
@@ -245,8 +249,9 @@ FREE_PAIR = [
 @pytest.mark.parametrize(
     ("joint", "spring", "p_E"),
     [
-        (mb.Ball("a", "b", at=(0, 0, 0)), 0.0, 1e-6),  # 1.4e-7
-        (mb.Revolute("a", "b", at=(0, 0, 0), axis=(0, 0.6, 0.8)), 0.0, 1e-4),  # 1.1e-5: it swings
+        pytest.param(mb.Ball("a", "b", at=(0, 0, 0)), 0.0, 1e-6, marks=pytest.mark.long),  # 1.4e-7
+        # 1.1e-5: it swings
+        pytest.param(mb.Revolute("a", "b", at=(0, 0, 0), axis=(0, 0.6, 0.8)), 0.0, 1e-4, marks=pytest.mark.long),
         (mb.Ball("a", "b", at=(0, 0, 0)), 30.0, 2e-3),  # 5.0e-4; 2.3e-5 with half the step
     ],
 )

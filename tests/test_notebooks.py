@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import nbformat
 import pytest
@@ -17,10 +17,31 @@ FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-def executed(notebook: Any) -> list[Any]:
-    """All outputs, one list for each cell of code."""
-    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
-    return [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+# As all tests take the steps of systems: by programs that are compiled soon, and kept on disk for each other.
+SOON = "from polhode.simulation import rungs; rungs._BRIEFLY, rungs._SMALL = 20_000, 1000"
+PROGRESS = """
+import time
+from polhode.simulation.progress import Progress
+for began in (5, 0):  # seconds ago
+    with Progress(10, "steps of <a>", None) as bar:
+        bar.began -= began
+        with bar.waiting(lambda: "compiling"):
+            time.sleep(0.6)
+        bar.advance(4)
+        time.sleep(0.2)
+        bar.advance(8)
+"""
+
+
+class Watched(NotebookClient):
+    """Keeps what was displayed for a while."""
+
+    passing: ClassVar[list[str]] = []
+
+    def process_message(self, msg: Any, cell: Any, index: int) -> Any:
+        if msg["msg_type"] in ("display_data", "update_display_data"):
+            self.passing.append(msg["content"]["data"].get("text/html", ""))
+        return super().process_message(msg, cell, index)
 
 
 def test_there_are_three_without_outputs() -> None:
@@ -33,19 +54,17 @@ def test_there_are_three_without_outputs() -> None:
 
 @pytest.fixture(scope="module")
 def shown() -> dict[str, list[Any]]:
-    """What the cells of each notebook put out. One kernel runs all of them, since it takes seconds to begin; between
-    two it forgets its names."""
-    together, counts = nbformat.v4.new_notebook(), []
-    for path in NOTEBOOKS:
-        cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-        together.cells += [*cells, nbformat.v4.new_code_cell("%reset -f")]
-        counts.append(len(cells))
-    outputs = iter(executed(together))
-    found = {}
-    for path, count in zip(NOTEBOOKS, counts, strict=True):
-        found[path.stem] = [output for _ in range(count) for output in next(outputs)]
-        assert next(outputs) == []
-    return found
+    """What the cells of each notebook put out, and those of `PROGRESS`. One kernel runs all of them, since it takes
+    seconds to begin; between two it forgets its names."""
+    cells = {path.stem: [c for c in nbformat.read(path, 4).cells if c.cell_type == "code"] for path in NOTEBOOKS}
+    cells["progress"] = [nbformat.v4.new_code_cell(PROGRESS)]
+    forget = nbformat.v4.new_code_cell("%reset -f")
+    together = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SOON)])
+    for each in cells.values():
+        together.cells += [*each, forget]
+    Watched(together, timeout=300, kernel_name="python3").execute()
+    assert forget.outputs == []
+    return {name: [output for cell in each for output in cell.outputs] for name, each in cells.items()}
 
 
 @pytest.mark.slow
@@ -62,38 +81,14 @@ def test_notebook(shown: dict[str, list[Any]], name: str) -> None:
     assert any("image/png" in each for each in data)
 
 
-PROGRESS = """
-import time
-from polhode.simulation.progress import Progress
-for began in (5, 0):  # seconds ago
-    with Progress(10, "steps of <a>", None) as bar:
-        bar.began -= began
-        with bar.waiting(lambda: "compiling"):
-            time.sleep(0.6)
-        bar.advance(4)
-        time.sleep(0.2)
-        bar.advance(8)
-"""
-
-
-def test_progress_in_a_notebook() -> None:
+def test_progress_in_a_notebook(shown: dict[str, list[Any]]) -> None:
     """A bar while it runs, and words while it waits, which both go away: what a cell is left with is empty."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(PROGRESS)])
-    seen: list[str] = []
-
-    class Watched(NotebookClient):
-        def process_message(self, msg: Any, cell: Any, index: int) -> Any:
-            if msg["msg_type"] in ("display_data", "update_display_data"):
-                seen.append(msg["content"]["data"]["text/html"])
-            return super().process_message(msg, cell, index)
-
-    Watched(notebook, timeout=60, kernel_name="python3").execute()
-    told = "".join(seen)
+    told = "".join(Watched.passing)
     assert "compiling" in told
     assert '<progress value="0.8000" max="1"' in told
     assert "steps of &lt;a&gt;: 4 of 10 steps" in told
-    assert [o.get("name") for o in notebook.cells[0].outputs if o.output_type == "stream"] == []
-    assert {o.data["text/html"] for o in notebook.cells[0].outputs} == {""}
+    assert [o.get("name") for o in shown["progress"] if o.output_type == "stream"] == []
+    assert {o.data["text/html"] for o in shown["progress"]} == {""}
     assert not in_notebook()
 
 

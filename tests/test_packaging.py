@@ -51,9 +51,33 @@ def both_archives(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copy(ROOT / name, tree / name)
-    code = f"from setuptools import build_meta as b; b.build_sdist({str(out)!r}); b.build_wheel({str(out)!r})"
-    subprocess.run([sys.executable, "-c", code], cwd=tree, check=True, capture_output=True)
+    made(f"b.build_sdist({str(out)!r}); b.build_wheel({str(out)!r})", tree)
     return out
+
+
+def made(code: str, tree: Path) -> None:
+    code = f"from setuptools import build_meta as b; {code}"
+    subprocess.run([sys.executable, "-c", code], cwd=tree, check=True, capture_output=True)
+
+
+def test_what_is_installed_of_an_sdist_is_what_is_installed_of_the_tree(built: Path, tmp_path: Path) -> None:
+    """A wheel made of it, unpacked as an installer does: same files, byte by byte; and it answers from there."""
+    (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.iterdir()
+    made(f"b.build_wheel({str(tmp_path)!r})", tree)
+    (again,) = tmp_path.glob("*.whl")
+    assert again.name == wheel.name
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as other:
+        assert sorted(one.namelist()) == sorted(other.namelist())
+        checked = {info.filename: info.CRC for info in one.infolist()}
+        assert checked == {info.filename: info.CRC for info in other.infolist()}
+        other.extractall(tmp_path / "installed")
+    command = [sys.executable, "-c", "import polhode; print(polhode.__file__, polhode.__version__)"]
+    env = os.environ | {"PYTHONPATH": str(tmp_path / "installed")}
+    said = subprocess.run(command, check=True, cwd=tmp_path, env=env, capture_output=True, text=True).stdout
+    assert said.split() == [str(tmp_path / "installed" / "polhode" / "__init__.py"), polhode.__version__]
 
 
 def test_a_wheel_has_all_files_and_an_sdist_too(built: Path) -> None:

@@ -17,16 +17,17 @@ import pytest
 from browser import BROWSER, Page
 
 import polhode.papers
-from polhode.papers import PAPERS, Check, Item, Paper, PaperFigure, Part, Result
+from polhode.papers import PAPERS, Check, Item, Paper, PaperFigure, Part, Result, krysl_convergence
 from polhode.papers.base import agreeing_digits
 from polhode.papers.items import items_in
 from polhode.papers.krysl_convergence import converge, convergence_checks, draw_convergence, slow_top_checks
 from polhode.papers.live import svg_of
+from polhode.papers.non_twisting import one_case
 from polhode.papers.reference import reference
 from polhode.papers.report import write_report
 from polhode.papers.side_by_side import recomputed
 from polhode.papers.three_field import PARTS as THREE_FIELD
-from polhode.papers.three_field_runs import METHODS, NEW, SIDE_BY_SIDE, STEP, track
+from polhode.papers.three_field_runs import METHODS, NEW, STEP, track
 from polhode.papers.vilmart import figure_1
 from polhode.papers.vilmart_algorithms import table_1
 from polhode.problems import problem_of
@@ -108,7 +109,8 @@ def test_how_items_are_named() -> None:
     assert items_in("(11), (12)") == items_in("Theorem 9") == items_in("Results") == set()
 
 
-ITEMS = ("krysl", "vilmart", "three-field")  # of these some items at once, below; the whole takes minutes to compile
+# Of these some items at once, below; the whole takes long to compile.
+ITEMS = ("krysl", "vilmart", "three-field", "nontwisting")
 
 
 @pytest.mark.slow
@@ -131,13 +133,21 @@ def test_paper(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_item_of_krysl() -> None:
-    """Figure 2, with a level less."""
+def test_item_of_krysl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figure 2, with a level less, and of its methods those that come out best."""
+    monkeypatch.setattr(krysl_convergence, "METHODS", ("swc1", "trap", "imid"))
     c = converge(problem_of("slow-top"), 500, 6)
     checks = convergence_checks("Fig. 2", c) + slow_top_checks(c)
     assert [check for check in checks if not check.ok] == []
     assert len(checks) >= 4
     draw_convergence(c, "Slow top")
+
+
+def test_item_of_nontwisting() -> None:
+    """Tables 1 and 2, Figures 1 to 3."""
+    found = one_case(1, lambda said: None)
+    assert [check for check in found.checks if not check.ok] == []
+    assert named_in(found) == {"table1", "table2", "fig1", "fig2", "fig3"}
 
 
 def test_items_of_vilmart() -> None:
@@ -146,19 +156,17 @@ def test_items_of_vilmart() -> None:
     assert figure.figure.axes
 
 
-QUICK = ("disk_straight", "disk_perturbed")  # the others compile more methods; see test_paper[three-field]
-# Runs four methods to t = 100; what it shows of ours is in test_sphere_in_a_cylinder_against_its_closed_form too.
-WHOLE = ("sphere",)
-QUICKLY = [
-    pytest.param(part, marks=pytest.mark.long if part.__name__ in WHOLE else ())
+# Of one size only; what the sphere shows of ours is in test_sphere_in_a_cylinder_against_its_closed_form too.
+WHOLE = ("sphere", "disk_straight", "disk_perturbed")
+TINY = [
+    pytest.param(part, marks=() if part.__name__ == "disk_cyclic" else pytest.mark.long)
     for part in THREE_FIELD
-    if part.__name__ in QUICK + WHOLE
+    if part.__name__ not in WHOLE
 ]
-TINY = [part for part in THREE_FIELD if part.__name__ not in QUICK + WHOLE]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", QUICKLY, ids=lambda p: p.__name__)
+@pytest.mark.long
+@pytest.mark.parametrize("part", [p for p in THREE_FIELD if p.__name__ in WHOLE], ids=lambda p: p.__name__)
 def test_part_of_three_field(part: Any) -> None:
     checks, figures = part(lambda said: None)
     assert [check for check in checks if not check.ok] == []
@@ -169,8 +177,8 @@ def test_part_of_three_field(part: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", TINY, ids=lambda p: p.__name__)
 def test_longer_part_of_three_field_at_a_tiny_size(part: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Every line of it, by methods that other tests compile too, and with a peer. Whole: test_paper[three-field]."""
-    compiled = (NEW,) if part.__name__ == "bicycles" else SIDE_BY_SIDE
+    """Every line of it, by few methods, and with a peer. Whole: test_paper[three-field]."""
+    compiled = (NEW,) if part.__name__ == "bicycles" else (NEW, "as written")
     for name in METHODS:
         if name not in compiled:
             monkeypatch.setitem(METHODS, name, METHODS[NEW])
@@ -266,8 +274,14 @@ def test_papers_side_by_side(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     assert any(words.startswith("third: something") for words in said)
     write_report(results, tmp_path)
     check_report(tmp_path, results)
+
+
+@pytest.mark.long
+def test_a_paper_that_breaks_beside_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polhode.papers.side_by_side._cores", lambda: 2)
+    both = [Paper(name, name, (Part(name, part),)) for name, part in (("first", _compute), ("broken", _broken))]
     with pytest.raises(ValueError, match="no such table"):
-        recomputed([papers[0], Paper("broken", "Broken", (Part("broken", _broken),))], lambda doing, left: None)
+        recomputed(both, lambda doing, left: None)
 
 
 def test_papers_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ blocks = JointRows.blocks
 JointRows.blocks = lambda *args: traced.append(args) or blocks(*args)
 compiled = []
 jax.monitoring.register_event_listener(lambda name, **_: name.endswith("cache_misses") and compiled.append(name))
-ph.simulate(ph.problem("heavy-top"), steps=10)
-run = ph.simulate(problem_of("pendulum").problem().system, step=0.01, steps=10)
+ph.simulate(ph.problem("heavy-top"), method="rig_neg", steps=10)
+run = ph.simulate(problem_of("pendulum").problem().system, method="mm-dae", step=0.01, steps=10)
 print(len(traced), len(compiled), run.positions.tobytes().hex())
 """
 
@@ -203,7 +203,7 @@ START = ph.State.of(attitude=ph.exp((0.3, 0.0, 0.0)), omega=(0.1, 0.2, 3.0))
 def test_a_users_function_is_kept_by_what_it_computes(folder: Path) -> None:
     def energies(weight: float) -> list[float]:
         load = ph.Potential(lambda R: weight * R.m33 + jnp.sinc(R.m13))
-        return ph.simulate(TOP, load, START, step=0.01, steps=3).energy.tolist()
+        return ph.simulate(TOP, load, START, method="rig_neg", step=0.01, steps=3).energy.tolist()
 
     first = energies(1.0)
     kept = sorted(p.name for p in folder.iterdir())
@@ -285,7 +285,7 @@ def test_what_is_not_ours_has_no_name(x: Any) -> None:
 
 @pytest.mark.parametrize("load", [_Weight(1.0), _Number(1.0), _Word("a"), _Kind.ONE, _from_exec()])
 def test_any_callable_is_a_load(load: Any) -> None:
-    run = ph.simulate(TOP, ph.Potential(load), START, step=0.01, steps=3)
+    run = ph.simulate(TOP, ph.Potential(load), START, method="rig_neg", step=0.01, steps=3)
     assert run.potential == pytest.approx(run.attitude[:, 2, 2])
 
 

@@ -9,8 +9,10 @@ import polhode as ph
 from polhode.model import InputError
 from polhode.problems import problem_of
 
+LATER = pytest.param("nystrom4-exact", 4, marks=pytest.mark.long)
 
-@pytest.mark.parametrize(("method", "order"), [("imidm", 2), ("swc1", 2), ("nystrom4-exact", 4), ("dmv6", 6)])
+
+@pytest.mark.parametrize(("method", "order"), [("imidm", 2), ("swc1", 2), LATER, ("dmv6", 6)])
 def test_order_is_seen(method: str, order: int) -> None:
     problem = "free-body" if method == "dmv6" else "slow-top"
     q = ph.quotient(

@@ -99,7 +99,14 @@ def test_small_motion_of_the_bicycle() -> None:
     below(1e-12, m.rates["steer"] - linear[:, 3])  # 2.2e-13
 
 
-@pytest.mark.parametrize(("speed", "roll_rate"), [(4.0, 0.05), (4.6, 0.5), (8.0, 0.05)])
+STARTS = [
+    pytest.param(4.0, 0.05, marks=pytest.mark.long),
+    (4.6, 0.5),
+    pytest.param(8.0, 0.05, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize(("speed", "roll_rate"), STARTS)
 def test_bicycle_conserves_energy_and_rolls(speed: float, roll_rate: float) -> None:
     m = bicycle.motion(BIKE, bicycle.BicycleStart(speed, roll_rate), np.linspace(0, 20, 21))
     below(1e-14, spread(m.energy) / m.energy[0])  # 2.0e-15

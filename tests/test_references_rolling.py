@@ -151,7 +151,7 @@ def test_rattleback_obeys_newton_and_euler() -> None:
     below(1e-17, m.contact[:, 2])  # 0
 
 
-@pytest.mark.parametrize(("spin", "reverses"), [(-5.0, True), (5.0, False)])
+@pytest.mark.parametrize(("spin", "reverses"), [pytest.param(-5.0, True, marks=pytest.mark.long), (5.0, False)])
 def test_rattleback_reverses_one_spin_only(spin: float, reverses: bool) -> None:
     start = rattleback.RattlebackStart(omega=(0.0, 0.0, spin), quaternion=(np.cos(0.02), np.sin(0.02), 0.0, 0.0))
     m = rattleback.motion(rattleback.Rattleback(), start, np.linspace(0, 4, 41))

@@ -122,14 +122,17 @@ CASES = [
 ]  # fmt: skip
 
 
-# One with a joint and one with a contact by the programs that users have in long runs, and so the bicycle in
-# `test_multibody_steps`; the others by the one that is compiled soon.
-OPTIMISED = ("pendulum", "rolling-sphere")
-BY_EITHER_PROGRAM = [pytest.param(c, marks=pytest.mark.optimised if c.name in OPTIMISED else ()) for c in CASES]
+# What takes most steps, and a ball on a plane, as in the zoo.
+LONG = ("rattleback", "chaplygin-ball")
+IN_TURN = [pytest.param(c, marks=pytest.mark.long if c.name in LONG else (), id=str(c)) for c in CASES]
+# By the programs that users have in long runs one with a joint, and with `make test-long` one with a contact, as the
+# bicycle in `test_multibody_steps`; the others by the one that is compiled soon.
+OPTIMISED = [pytest.param(CASES[-2], marks=pytest.mark.optimised, id=f"{CASES[-2]} optimised")]
+OPTIMISED += [pytest.param(CASES[0], marks=[pytest.mark.optimised, pytest.mark.long], id=f"{CASES[0]} optimised")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", BY_EITHER_PROGRAM, ids=str)
+@pytest.mark.parametrize("case", [*IN_TURN, *OPTIMISED])
 def test_problem_against_its_reference(case: Compared) -> None:
     coarse, fine = case.run(), case.run(2)
     errors = case.errors(coarse), case.errors(fine)
@@ -157,7 +160,7 @@ def _changes(case: Compared, steps: int) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", IN_TURN)
 def test_every_component_and_every_multiplier_is_of_order_2(case: Compared) -> None:
     """Those that are constant, or zero as in a planar motion, change by round-off and have no order: by 4e-14 at
     most, and the others by 1e-8 at least."""
@@ -168,19 +171,25 @@ def test_every_component_and_every_multiplier_is_of_order_2(case: Compared) -> N
         assert np.log(coarse / fine) / np.log(3) == pytest.approx(2, abs=0.01), name
 
 
+SPEEDS = [
+    pytest.param(speed, marks=() if speed in (0.0, 2.0, 10.0) else pytest.mark.long)
+    for speed in (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
+]
+
+
 @pytest.mark.slow
-def test_bicycle_linearised_at_every_speed() -> None:
+@pytest.mark.parametrize("speed", SPEEDS)
+def test_bicycle_linearised_at_every_speed(speed: float) -> None:
     """The growth of a small roll over a short time, against exp(At) of the published linear model."""
     from scipy.linalg import expm
 
-    for speed in (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0):
-        system = problem_of("bicycle").problem(speed=speed, roll_rate=1e-5).system
-        run = ph.simulate(system, step=0.0025, until=1.0, every=40)
-        A = bicycle_linear.state_matrix(Bicycle(), speed)
-        exact = np.array([expm(A * t) @ [0.0, 0.0, 1e-5, 0.0] for t in run.t])
-        scale = np.abs(exact[:, :2]).max()
-        errors = [np.abs(run.observables[name].values - exact[:, i]).max() for i, name in enumerate(("roll", "steer"))]
-        assert max(errors) < 3e-4 * scale, speed  # 5.1e-5 at 2 m/s to 2.7e-4 at 10 m/s
+    system = problem_of("bicycle").problem(speed=speed, roll_rate=1e-5).system
+    run = ph.simulate(system, step=0.0025, until=1.0, every=40)
+    A = bicycle_linear.state_matrix(Bicycle(), speed)
+    exact = np.array([expm(A * t) @ [0.0, 0.0, 1e-5, 0.0] for t in run.t])
+    scale = np.abs(exact[:, :2]).max()
+    errors = [np.abs(run.observables[name].values - exact[:, i]).max() for i, name in enumerate(("roll", "steer"))]
+    assert max(errors) < 3e-4 * scale  # 5.1e-5 at 2 m/s to 2.7e-4 at 10 m/s
 
 
 @pytest.mark.slow

@@ -287,7 +287,7 @@ def test_what_is_compiled_is_said(made: str, words: str, monkeypatch: pytest.Mon
     assert len(said) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_round_off_of_ten_million_steps_is_a_random_walk() -> None:
     """SWC1's energy within 1e-12 and without trend: measured 3e-13, rise below 3e-13."""
     setup = problem_of("free-body").problem()

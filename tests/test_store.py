@@ -252,6 +252,13 @@ KILLED = """
 """
 
 
+def old_and_new(folder: Path) -> None:
+    """Of few arrays: each is a file more that a kill may come before or after."""
+    old = system_like().drop_dims(["row", "point", "axis"])
+    save(old, folder / "old.csv")
+    save(old.assign(theta=("t", np.arange(3.0))), folder / "new.csv")
+
+
 def python(code: str, folder: Path) -> str:
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -259,8 +266,7 @@ def python(code: str, folder: Path) -> str:
 
 
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_and_no_litter(tmp_path: Path) -> None:
-    save(system_like(), tmp_path / "old.csv")
-    save(system_like().assign(theta=("t", np.arange(3.0))), tmp_path / "new.csv")
+    old_and_new(tmp_path)
     out = python(KILLED, tmp_path)
     for ending in (".zarr", ".csv"):  # both happened; and a folder was caught between the two moves
         assert f"('{ending}', False, False)" in out
@@ -300,8 +306,7 @@ AT_ONCE = """
 
 
 def test_two_processes_save_to_one_path(tmp_path: Path) -> None:
-    save(system_like(), tmp_path / "old.csv")
-    save(system_like().assign(theta=("t", np.arange(3.0))), tmp_path / "new.csv")
+    old_and_new(tmp_path)
     python(AT_ONCE, tmp_path)
 
 

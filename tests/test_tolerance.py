@@ -70,7 +70,7 @@ def check(found: tuple[Any, float, float]) -> None:
         assert true / 3 <= estimate.error <= 3 * true
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))])
 def test_the_tolerance_is_kept_and_the_estimate_true(seed: int) -> None:
     found = one(seed)
     assert found is not None
@@ -205,7 +205,8 @@ def test_an_order_higher_than_claimed_is_fine() -> None:
     assert apart(run, end.attitude.array, end.momentum.array) <= 1e-6
 
 
-@pytest.mark.parametrize("frequency", [6.4, 60.0])  # in phase with 64 and 600 equal steps
+# In phase with 600 and 64 equal steps.
+@pytest.mark.parametrize("frequency", [60.0, pytest.param(6.4, marks=pytest.mark.long)])
 def test_a_fast_torque_of_time_is_seen(frequency: float) -> None:
     load = ph.Torque(lambda t, R, w: 3 * jnp.array([jnp.sin(2 * jnp.pi * frequency * t), 0.0, 0.0]))
     run = ph.simulate(BODY, load, START, tolerance=1e-3, until=10.0)
@@ -226,7 +227,7 @@ SATELLITE = (ph.RigidBody(INERTIA), ph.Torque(_gravity_gradient))
 TUMBLING = ph.State.of(attitude=ph.exp((0.5, 1.0, 0.3)), omega=(0.3 * RATE, 0.5 * RATE, 1.2 * RATE))
 
 
-@pytest.mark.parametrize("step", [10.0, 1.25])
+@pytest.mark.parametrize("step", [10.0, pytest.param(1.25, marks=pytest.mark.long)])
 def test_a_tumbling_satellite_is_told_that_its_steps_are_too_long(step: float) -> None:
     run = ph.simulate(*SATELLITE, TUMBLING, method="imidm", step=step, until=54_000.0, every=10**9)
     assert run.ok
@@ -244,7 +245,9 @@ def test_a_chaotic_satellite_is_refused() -> None:
 @pytest.mark.parametrize(
     ("method", "torque"),
     [
-        ("imidm", lambda t, R, w: jnp.array([0.0, 0.0, 1.0]) * jnp.sign(jnp.sin(3 * t))),
+        pytest.param(
+            "imidm", lambda t, R, w: jnp.array([0.0, 0.0, 1.0]) * jnp.sign(jnp.sin(3 * t)), marks=pytest.mark.long
+        ),
         ("mk-rk4", lambda t, R, w: jnp.array([0.0, jnp.abs(R[0, 0]), 0.0])),
     ],
     ids=["a jump", "a kink"],
@@ -371,7 +374,10 @@ def test_on_the_command_line(polhode: Any, tmp_path: Any) -> None:
     assert (code, "remove one" in err) == (2, True)
 
 
-@pytest.mark.parametrize(("off", "until"), [(2.01, 4.0), (5.02, 10.0), (1.005, 4.0)])
+LATER = (pytest.param(*case, marks=pytest.mark.long) for case in ((5.02, 10.0), (1.005, 4.0)))
+
+
+@pytest.mark.parametrize(("off", "until"), [(2.01, 4.0), *LATER])
 def test_a_load_that_jumps_where_all_steps_begin_is_not_missed(off: float, until: float) -> None:
     """A little after a half or a quarter of the run, where runs in 4 n steps have a step of their own."""
     push = ph.Torque(lambda t, off: jnp.array([jnp.where(t < off, 1.0, 0.0), 0.0, 0.0]), off=off)

@@ -5,7 +5,8 @@ they print, and the value of a last expression, a figure as a picture and an ani
 commands after `$ `. ```py and ```text are only shown. The tests run pages by the same `run`.
 
 Which pages run is the setting `examples`: `all`, or `none`, which shows the code alone. What a page showed is kept in
-build/examples until its code or polhode changes.
+build/examples until its code or polhode changes. Pages run before the site is read, as many at a time as there are
+cores, each in a process that runs one after the other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import contextlib
 import hashlib
 import io
 import json
+import multiprocessing
 import os
 import re
 import shlex
@@ -26,6 +28,7 @@ import traceback
 import types
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -168,6 +171,24 @@ def remembered(text: str, name: str, made: str) -> list[Output] | None:
     return outputs
 
 
+def prepared(name: str, made: str) -> str | None:
+    """Run a page, so that what it shows is kept; why it failed, if it did."""
+    try:
+        remembered((DOCS / f"{name}.md").read_text(encoding="utf-8"), name, made)
+    except Exception:
+        return f"an example of {name} failed:\n{traceback.format_exc()}"
+    return None
+
+
+def prepare(names: list[str], made: str) -> list[str]:
+    """Run pages beside each other, those that take longest first; why some failed."""
+    names = sorted(names, key=lambda name: not name.startswith("papers/"))
+    begun = multiprocessing.get_context("spawn")  # a process that runs JAX is not to be forked
+    with ProcessPoolExecutor(os.cpu_count(), begun) as processes:
+        failed = list(processes.map(prepared, names, [made] * len(names)))
+    return [why for why in failed if why]
+
+
 def source_of_polhode() -> str:
     import polhode
 
@@ -199,10 +220,7 @@ def setup(app: Any) -> dict[str, bool]:
             codes = [code.rstrip() for _, code in blocks(text)]
             if codes != [b.astext().rstrip() for b in found]:
                 raise ExtensionError(f"{name}: the examples that Sphinx sees are not those that `blocks` finds")
-            try:
-                outputs = remembered(text, name, made())
-            except Exception:
-                raise ExtensionError(f"an example of {name} failed:\n{traceback.format_exc()}") from None
+            outputs = remembered(text, name, made())
             here = "../" * name.count("/") + "_examples/" + name.replace("/", "-") + "/"
             for block, output in zip(found, outputs or (), strict=True):
                 if shown := list(nodes_of(output, here)):
@@ -224,6 +242,15 @@ def setup(app: Any) -> dict[str, bool]:
         if output.files:
             yield nodes.raw("", html_of(output, here, here.rstrip("/").rpartition("/")[2]), format="html")
 
+    def run_pages(app: Any) -> None:
+        if app.config.examples == "none":
+            return
+        texts = {p.relative_to(DOCS).with_suffix("").as_posix(): p.read_text("utf-8") for p in DOCS.rglob("*.md")}
+        names = [name for name, text in texts.items() if blocks(text)]
+        failed = prepare([name for name in names if name not in app.config.examples_run_elsewhere], made())
+        if failed:
+            raise ExtensionError("\n".join(failed))
+
     def kept(app: Any, error: Exception | None) -> None:
         if error is None and KEPT.exists() and app.config.examples != "none":
             shutil.copytree(KEPT, Path(app.outdir) / "_examples", dirs_exist_ok=True)
@@ -231,6 +258,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_config_value("examples", "all", "env")
     app.add_config_value("examples_run_elsewhere", [], "env")
     app.add_transform(Shown)
+    app.connect("builder-inited", run_pages)
     app.connect("build-finished", kept)
     return {"parallel_read_safe": False}
 

@@ -21,10 +21,10 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.inspect import signature, stringify_signature
 
 import polhode
-from polhode.model.system import System
 
 DOCS = Path(__file__).resolve().parents[1]
 MODULES = ("polhode", *(f"polhode.{name}" for name in polhode._MODULES), "polhode.drawing.shapes")
+KINDS = (classmethod, staticmethod, property, cached_property)
 SHORT = {"ph": "polhode", "mb": "polhode.multibody", "polhode": "polhode"}
 log = logging.getLogger(__name__)
 
@@ -88,21 +88,22 @@ class Public(SphinxDirective):
 
 
 def doc_of(owner: type, member: str) -> str:
-    """What is said of a member of a class: by it, by a class that it derives from, or, where it is what every system
-    has, by what a system is."""
-    for place in (*owner.__mro__, System):
-        if text := inspect.getdoc(vars(place).get(member)):
-            return text
+    """What is said of a member of a class, by it or by a class that it derives from. (`inspect.getdoc` would also say
+    what the type of a value in the place of a property is.)"""
+    for place in owner.__mro__:
+        found = vars(place).get(member)
+        said = found.__doc__ if callable(found) or isinstance(found, KINDS) else None
+        if said:
+            return inspect.cleandoc(said)
     return ""
 
 
 def members(owner: type) -> list[str]:
     """Methods and properties that a class itself defines, for users."""
-    kinds = (classmethod, staticmethod, property, cached_property)
     return [
         name
         for name, value in vars(owner).items()
-        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, kinds))
+        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, KINDS))
     ]
 
 
@@ -174,11 +175,6 @@ def _signature(app: Any, what: str, name: str, thing: Any, options: Any, said: A
     return stringify_signature(found, show_return_annotation=False, unqualified_typehints=True), None
 
 
-def _skip(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Not what every system has and another place describes."""
-    return False if skip and not name.startswith("_") and name in vars(System) else None
-
-
 def _base(app: Any, name: str, thing: Any, options: Any, bases: list[Any]) -> None:
     bases[:] = [base for base in bases if base.__module__.startswith("polhode.")] or [object]
 
@@ -225,6 +221,5 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", _docstring)
     app.connect("autodoc-process-bases", _base)
     app.connect("autodoc-process-signature", _signature)
-    app.connect("autodoc-skip-member", _skip)
     app.connect("env-check-consistency", _complete)
     return {"parallel_read_safe": True}

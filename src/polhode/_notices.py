@@ -7,6 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
+told: set[str] = set()  # of `warn_once`
 _HOME = str(Path(__file__).parent) + os.sep
 
 
@@ -23,6 +24,13 @@ def warn(message: str) -> None:
         module=frame.f_globals.get("__name__", "<unknown>"),
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
+
+
+def warn_once(message: str) -> None:
+    """The first time in this process."""
+    if message not in told:
+        told.add(message)
+        warn(message)
 
 
 def _inside(file: str) -> bool:

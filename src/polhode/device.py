@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import jax
@@ -11,21 +11,25 @@ import numpy as np
 
 from polhode._programs import platform
 from polhode.model.checks import InputError
+from polhode.model.family import Problems
 from polhode.model.problem import Problem
 from polhode.results.run import Run
 from polhode.rotation import Load, RigidBody, Rotation
 
 config: Any = jax.config
 _DEVICES = ("cpu", "gpu")
+_MANY = 256  # systems: fewer take a GPU as long as the cores beside it
 
 
 def quickest(what: Any, load: Any, start: Any) -> str | None:
     """Where a run computes if nobody said so: one motion on the CPU, also where there is a GPU, which would wait for
-    each operation of a step; a batch of bodies where JAX does."""
+    each operation of a step; a batch of bodies, and of many systems, where JAX does."""
     if platform() == "cpu" or config.jax_default_device is not None:
         return None
     if isinstance(what, Run):
         return None if what.members else "cpu"
+    if isinstance(what, Problems):
+        return None if what.kind == "system" and what.members.size >= _MANY else "cpu"
     if isinstance(what, Problem):
         what, start = what.system, what.start
     if not isinstance(what, RigidBody | Rotation):
@@ -54,6 +58,11 @@ def on_device(name: str | None) -> Iterator[None]:
         ) from error
     with jax.default_device(found[0]):
         yield
+
+
+def on_cpu() -> AbstractContextManager[None]:
+    """Within, on the CPU; where JAX is there anyway nothing changes."""
+    return nullcontext() if platform() == "cpu" else on_device("cpu")
 
 
 def called_on(name: str, fn: Callable[..., Any], given: Mapping[str, Any]) -> Any:

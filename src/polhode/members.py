@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from polhode._notices import warn
+from polhode._notices import warn, warn_once
+from polhode._programs import platform
 from polhode._signals import Team, watched
 from polhode.model.checks import InputError, numbers, positive, shown
 from polhode.model.family import Coordinate, Problems, check_alike
@@ -19,6 +20,7 @@ from polhode.results.family import Family, gathered
 from polhode.results.rerun import NOT_AGAIN
 from polhode.simulation import Interrupted, Progress, StepError
 from polhode.simulation.tiles import cores
+from polhode.together import ApartError, AtOnce, moved_together
 
 _TOLD = 3  # members that failed, in a warning
 _WHOLE = 1e-9
@@ -33,14 +35,13 @@ def family_of(
     progress: bool | None,
     where: Callable[[int], dict[str, Any]] = lambda number: {},
 ) -> Family:
-    """Every member by `simulate(problem, **how)`, on all cores; `where` it is written, by its number. One that fails
-    keeps its samples, and the others go on."""
+    """Every member by `simulate(problem, **how)`, on all cores, or all by one kernel on a GPU; `where` it is written,
+    by its number. One that fails keeps its samples, and the others go on."""
     _check_times(problems, how)
     runs: list[Any] = []
     reasons: dict[tuple[int, ...], str] = {}
     places = list(np.ndindex(*problems.members.shape))
-    given = zip(problems.members.flat, _own(problems, how), strict=True)
-    calls = [partial(simulate, problem, progress=False, **own, **where(k)) for k, (problem, own) in enumerate(given)]
+    calls = _calls(simulate, problems, how, progress, where)
     with Progress(problems.members.size, f"{problems.members.size} runs", progress, "runs") as bar:
         try:
             for at, finish in zip(places, _under_way(calls, problems, how), strict=True):
@@ -58,6 +59,25 @@ def family_of(
     return gathered(problems, runs, reasons, _recipe(problems, runs, how))
 
 
+def _calls(
+    simulate: Callable[..., Any], problems: Problems, how: dict[str, Any], progress: bool | None, where: Any
+) -> list[Callable[[], Any]]:
+    """What to call for the run of each."""
+    pairs = zip(problems.members.flat, _own(problems, how), strict=True)
+    given = [(problem, {**own, **where(k)}) for k, (problem, own) in enumerate(pairs)]
+    if platform() != "cpu":
+        try:
+            if "out" in given[0][1]:
+                raise ApartError("each is written by itself as it goes")
+            return moved_together(problems, how, progress)
+        except ApartError as error:
+            warn_once(f"members of this family run one by one, on the cores of the CPU and not by a kernel: {error}")
+        except Interrupted as stop:
+            raise Interrupted(str(stop), gathered(problems, stop.run, {}, None), stop.signum) from stop
+        simulate = partial(simulate, device="cpu")
+    return [partial(simulate, problem, progress=False, **own) for problem, own in given]
+
+
 def _under_way(
     calls: Sequence[Callable[[], Any]], problems: Problems, how: dict[str, Any]
 ) -> Iterator[Callable[[], Any]]:
@@ -72,18 +92,23 @@ def _under_way(
     with watched() as signals, ThreadPoolExecutor(cores(), "polhode-run") as threads:
         signals.keep()
         waiting = deque(calls[1:])
-        running: deque[Future[Any]] = deque()
+        running: deque[Future[Any] | AtOnce] = deque()
         try:
             while waiting or running:
                 while waiting and len(running) < _AHEAD * cores():
-                    running.append(threads.submit(team.call, waiting.popleft()))
-                while not wait([running[0]], timeout=_LOOK).done:
-                    team.came = team.came or signals.came
-                yield running.popleft().result
+                    call = waiting.popleft()
+                    running.append(call if isinstance(call, AtOnce) else threads.submit(team.call, call))
+                first = running[0]
+                if isinstance(first, Future):
+                    while not wait([first], timeout=_LOOK).done:
+                        team.came = team.came or signals.came
+                running.popleft()
+                yield first.result if isinstance(first, Future) else first
         finally:
             team.came = team.came or signals.came or (signal.SIGINT if running else None)
             for future in running:
-                future.cancel()
+                if isinstance(future, Future):
+                    future.cancel()
 
 
 def _acting(problems: Problems, how: dict[str, Any]) -> bool:

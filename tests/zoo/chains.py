@@ -82,7 +82,7 @@ def _universals() -> Mechanism:
 
     bodies = dict.fromkeys("abc", (1.0, ROD))
     rates = (0.5, -0.3, 0.2, 0.4, -0.6, 0.1)
-    return Mechanism("three rods on crosses", bodies, pose, q, rates, build, long=True)
+    return Mechanism("three rods on crosses", bodies, pose, q, rates, build)
 
 
 def _flat_chain(name: str, masses: tuple[float, ...], step: float, **more: Any) -> Mechanism:
@@ -131,7 +131,7 @@ def _crane() -> Mechanism:
     bodies = {letter: (load if letter == "f" else link) for letter in letters}
     rates = (0.3, 0.3, 0.3, 0.3, 0.3, 0.3)
     # Links under 1000 N swing at 2√(1000 N / 1 kg / 0.2 m) = 140 rad/s, faster than anything in `rate`: 0.35 a step.
-    return Mechanism("crane of five links and 100 kg", bodies, pose, q, rates, build, step=0.0025, long=True)
+    return Mechanism("crane of five links and 100 kg", bodies, pose, q, rates, build, step=0.0025)
 
 
 def _furuta() -> Mechanism:
@@ -169,7 +169,7 @@ def _cart_pole() -> Mechanism:
         s.damper("ground", "cart", 0.7, at_a=(-3, 0, 0))
 
     bodies = {"cart": (2.0, (0.1, 0.2, 0.3)), "pole": (0.5, (0.05, 0.05, 0.001))}
-    more: dict[str, Any] = {"potential": potential, "loads": loads, "conserves": False, "long": True}
+    more: dict[str, Any] = {"potential": potential, "loads": loads, "conserves": False}
     return Mechanism("cart and pole, sprung and damped", bodies, pose, (0.1, 0.3), (0.4, 1.0), build, **more)
 
 

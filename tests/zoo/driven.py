@@ -54,7 +54,7 @@ def _driven_hinge() -> Mechanism:
         s.revolute("arm", "bar", (0.5, 0, 0), (1, 0, 0))
 
     bodies = {"arm": (1.0, (0.01, 0.05, 0.05)), "bar": (0.6, (0.04, 0.04, 0.005))}
-    return Mechanism("bar on a driven arm", bodies, pose, (0.4,), (0.0,), build, conserves=False, long=True)
+    return Mechanism("bar on a driven arm", bodies, pose, (0.4,), (0.0,), build, conserves=False)
 
 
 def _foucault() -> Mechanism:
@@ -83,7 +83,6 @@ def _foucault() -> Mechanism:
         (0.9, 0.0),
         build,
         conserves=False,
-        long=True,
     )
 
 
@@ -141,7 +140,7 @@ def _rope() -> Mechanism:
         s.holonomic(rope, "rope")
 
     bodies = {"heavy": (1.5, (0.1, 0.1, 0.1)), "swinging": (1.0, (0.1, 0.1, 0.1))}
-    return Mechanism("rope over a pulley, one end swings", bodies, pose, (0.9, 0.7), (0.0, 1.0), build, long=True)
+    return Mechanism("rope over a pulley, one end swings", bodies, pose, (0.9, 0.7), (0.0, 1.0), build)
 
 
 def _pulley() -> Mechanism:
@@ -166,7 +165,7 @@ def _pulley() -> Mechanism:
         s.nonholonomic(right, "rope right", SPEED)
 
     bodies = {"pulley": (1.0, (0.03, 0.045, 0.03)), "right": (2.0, (0.1,) * 3), "left": (1.0, (0.1,) * 3)}
-    return Mechanism("rope that turns a pulley", bodies, pose, (0.0,), (0.5,), build, long=True)
+    return Mechanism("rope that turns a pulley", bodies, pose, (0.0,), (0.5,), build)
 
 
 def _falling_cat() -> Mechanism:
@@ -196,7 +195,7 @@ def _falling_cat() -> Mechanism:
     q = (0.0,) * 6
     # at rest as a whole: what the bending turns, the halves share
     rates = partial(_at_rest, bodies, pose, q)
-    more: dict[str, Any] = {"conserves": False, "momentum": True, "gravity": None, "long": True}
+    more: dict[str, Any] = {"conserves": False, "momentum": True, "gravity": None}
     return Mechanism("falling cat", bodies, pose, q, rates, build, **more)
 
 

@@ -35,7 +35,7 @@ def _gyrostat() -> Mechanism:
 
     bodies = {"carrier": (2.0, (0.2, 0.3, 0.35)), "rotor": (0.5, (0.03, 0.03, 0.05))}
     q, rates = (0.0,) * 7, (0.3, 0.1, 0.0, 1.0, 0.5, 0.2, 20.0)
-    return Mechanism("gyrostat", bodies, pose, q, rates, build, gravity=None, momentum=True, step=0.004, long=True)
+    return Mechanism("gyrostat", bodies, pose, q, rates, build, gravity=None, momentum=True, step=0.004)
 
 
 def _folding() -> Mechanism:
@@ -97,7 +97,7 @@ def _planets() -> Mechanism:
     bodies = {name: (m, (0.01, 0.01, 0.01)) for name, m in zip(("sun", "near", "far"), masses, strict=True)}
     q = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.5, 0.2)
     rates = (0.0, -0.5, 0.0, 0.1, 1.6, 0.3, -1.2, 0.0, 0.0)
-    more: dict[str, Any] = {"potential": potential, "gravity": None, "momentum": True, "step": 0.02, "long": True}
+    more: dict[str, Any] = {"potential": potential, "gravity": None, "momentum": True, "step": 0.02}
     return Mechanism("three planets", bodies, pose, q, rates, build, **more)
 
 
@@ -121,9 +121,7 @@ def _tethered() -> Mechanism:
 
     bodies = {"one": (1.5, (0.02,) * 3), "two": (1.0, (0.02,) * 3)}
     q, rates = (2.0, 0.0, 0.0, 0.3, 0.2), (0.0, 2.2, 0.1, 1.0, 0.2)
-    return Mechanism(
-        "satellites on a tether", bodies, pose, q, rates, build, potential=potential, gravity=None, long=True
-    )
+    return Mechanism("satellites on a tether", bodies, pose, q, rates, build, potential=potential, gravity=None)
 
 
 def _stiff() -> Mechanism:

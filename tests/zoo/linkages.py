@@ -106,7 +106,7 @@ def _slider_crank() -> Mechanism:
         s.prismatic("ground", "slider", B, (1, 0, 0))
 
     bodies = {"crank": rod(1.0, 0.3), "link": rod(0.7, 1.0), "slider": (1.5, (0.1, 0.1, 0.1))}
-    return Mechanism("slider-crank through dead centre", bodies, pose, (0.4,), (-9.0,), build, count=60, long=True)
+    return Mechanism("slider-crank through dead centre", bodies, pose, (0.4,), (-9.0,), build, count=60)
 
 
 def _parallelogram(name: str, angle: float) -> Mechanism:
@@ -220,9 +220,7 @@ def _bricard() -> Mechanism:
         J = np.where(np.abs(d) > 0.5, 0.01 / 6, square)
         bodies[name] = (1.0, tuple(J.tolist()))
     zero = (0.0,) * 5
-    return Mechanism(
-        "Bricard's linkage", bodies, lambda q, t: chain(q)[0], zero, zero, build, closure=closure, long=True
-    )
+    return Mechanism("Bricard's linkage", bodies, lambda q, t: chain(q)[0], zero, zero, build, closure=closure)
 
 
 def _peaucellier() -> Mechanism:
@@ -254,7 +252,7 @@ def _peaucellier() -> Mechanism:
             s.rod(*pair)
 
     bodies = {name: (m, (0.1, 0.1, 0.1)) for name, m in zip("abcd", (1.0, 0.7, 1.2, 0.6), strict=True)}
-    return Mechanism("Peaucellier's straight line", bodies, pose, (0.3,), (1.5,), build, long=True)
+    return Mechanism("Peaucellier's straight line", bodies, pose, (0.3,), (1.5,), build)
 
 
 def _sarrus() -> Mechanism:
@@ -285,7 +283,7 @@ def _sarrus() -> Mechanism:
 
     side = (0.5, (0.02, 0.04, 0.05))
     bodies = {"x1": side, "x2": side, "y1": side, "y2": side, "plate": (1.0, (0.2, 0.2, 0.3))}
-    return Mechanism("Sarrus' linkage", bodies, pose, (0.7,), (1.0,), build, long=True)
+    return Mechanism("Sarrus' linkage", bodies, pose, (0.7,), (1.0,), build)
 
 
 def _scott_russell() -> Mechanism:
@@ -310,7 +308,7 @@ def _scott_russell() -> Mechanism:
         s.prismatic("ground", "point", (0, 0, 2 * z), (0, 0, 1))
 
     bodies = {"crank": rod(0.5, 1.0), "rod": rod(1.0, 2.0), "slider": (0.7, (0.1,) * 3), "point": (0.4, (0.1,) * 3)}
-    return Mechanism("Scott and Russell's straight line", bodies, pose, (0.9,), (-1.0,), build, long=True)
+    return Mechanism("Scott and Russell's straight line", bodies, pose, (0.9,), (-1.0,), build)
 
 
 def _watt() -> Mechanism:
@@ -367,7 +365,7 @@ def _pantograph() -> Mechanism:
         s.revolute("fourth", "second", 2 * u + v, Y)
 
     bodies = {"first": rod(1.0, 2.0), "second": rod(1.0, 2.0), "third": rod(0.5, 1.0), "fourth": rod(0.5, 1.0)}
-    return Mechanism("pantograph", bodies, pose, (1.1, 0.2), (0.7, -0.9), build, long=True)
+    return Mechanism("pantograph", bodies, pose, (1.1, 0.2), (0.7, -0.9), build)
 
 
 def _governor() -> Mechanism:
@@ -396,7 +394,7 @@ def _governor() -> Mechanism:
 
     ball = (1.0, (0.03, 0.03, 0.01))
     bodies = {"spindle": (1.0, (0.1, 0.1, 0.05)), "right": ball, "left": ball, "sleeve": (0.8, (0.05, 0.05, 0.05))}
-    return Mechanism("flyball governor", bodies, pose, (0.0, 0.5), (5.0, 0.3), build, long=True)
+    return Mechanism("flyball governor", bodies, pose, (0.0, 0.5), (5.0, 0.3), build)
 
 
 def _taut() -> Mechanism:
@@ -413,9 +411,7 @@ def _taut() -> Mechanism:
     without = frozenset({"order", "reactions"})
     bodies = {"mass": (1.0, (0.1, 0.1, 0.1))}
     fails = "a row that holds by its second order alone has no finite multiplier: the step is refused"
-    return Mechanism(
-        "mass between two taut rods", bodies, pose, (0.0,), (0.5,), build, without=without, fails=fails, long=True
-    )
+    return Mechanism("mass between two taut rods", bodies, pose, (0.0,), (0.5,), build, without=without, fails=fails)
 
 
 LINKAGES = (

@@ -48,7 +48,6 @@ class Mechanism:
     count: int = 40
     conserves: bool = True  # energy
     momentum: bool = False  # linear and angular, of what floats
-    long: bool = False  # asked by `make test-long` only
     fails: str = ""  # a known shortcoming, in a sentence: what is asked of it is expected to fail
     without: frozenset[str] = frozenset()  # what cannot be asked of it: "order", "accuracy", "energy", "reactions"
     axial: Mapping[str, int] = field(default_factory=dict)

@@ -118,7 +118,7 @@ def _cranks() -> Mechanism:
             s.revolute(name, "plate", p + end, Y)
 
     bodies: dict[str, Any] = {name: rod(0.3, 0.4) for name in "abc"} | {"plate": (1.0, (0.2, 0.3, 0.2))}
-    return Mechanism("plate on three cranks", bodies, pose, (0.5,), (6.0,), build, long=True)
+    return Mechanism("plate on three cranks", bodies, pose, (0.5,), (6.0,), build)
 
 
 def _cardan(name: str, middle: bool) -> Mechanism:
@@ -165,7 +165,7 @@ def _cardan(name: str, middle: bool) -> Mechanism:
         s.revolute("ground", names[-1], points[-1], ways[-1][:, 0])
 
     bodies = dict.fromkeys(("one", "two", "three")[: len(angles) + 1], (1.0, (0.05, 0.09, 0.09)))
-    return Mechanism(name, bodies, pose, q, rates, build, closure=closure, step=0.005, long=middle)
+    return Mechanism(name, bodies, pose, q, rates, build, closure=closure, step=0.005)
 
 
 def _oldham() -> Mechanism:

@@ -166,7 +166,7 @@ def _in_cylinder(name: str, rate: float) -> Mechanism:
     q = (0.3, 0.0, 0.0, 0.0, 0.0)
     start = partial(_rolled, rolling, q, (0.5, 0.3, -14.0))
     J = 0.4 * ball**2
-    more: dict[str, Any] = {"conserves": not rate, "step": 0.005, "long": bool(rate)}
+    more: dict[str, Any] = {"conserves": not rate, "step": 0.005}
     return Mechanism(name, {"ball": (1.0, (J, J, J))}, pose, q, start, build, rolling=rolling, **more)
 
 
@@ -206,7 +206,7 @@ def _rattleback() -> Mechanism:
 
     q = (0.0, 0.0, 0.1, 0.1, 0.05)
     start = partial(_rolled, rolling, q, (2.0, 0.3, -0.2))
-    return Mechanism("rattleback", {"stone": (1.0, J)}, pose, q, start, build, rolling=rolling, long=True)
+    return Mechanism("rattleback", {"stone": (1.0, J)}, pose, q, start, build, rolling=rolling)
 
 
 def _sleigh(name: str, slope: float) -> Mechanism:
@@ -328,7 +328,7 @@ def _snakeboard() -> Mechanism:
 
     axle = (0.3, (0.02, 0.02, 0.03))
     bodies = {"board": (2.0, (0.1, 0.2, 0.25)), "front": axle, "back": axle, "rotor": (0.7, (0.1, 0.1, 0.2))}
-    more: dict[str, Any] = {"rolling": rolling, "loads": loads, "conserves": False, "long": True}
+    more: dict[str, Any] = {"rolling": rolling, "loads": loads, "conserves": False}
     return Mechanism("snakeboard", bodies, pose, q, start, build, **more)
 
 
@@ -366,7 +366,7 @@ def _two_wheels() -> Mechanism:
 
     wheel = (1.0, (0.07, 0.125, 0.07))
     bodies = {"left": wheel, "right": wheel}
-    more: dict[str, Any] = {"rolling": rolling, "conserves": False, "count": 60, "long": True}
+    more: dict[str, Any] = {"rolling": rolling, "conserves": False, "count": 60}
     return Mechanism("two wheels on an axle that yaws", bodies, pose, (0.0,) * 4, (1.0, 0.0, 2.0, 2.0), build, **more)
 
 
@@ -386,7 +386,7 @@ def _cart() -> Mechanism:
     wheel = (0.5, (0.012, 0.0225, 0.012))
     bodies = {"cart": (3.0, (0.2, 0.5, 0.6)), **dict.fromkeys(places, wheel)}
     g = (9.81 * np.sin(0.3), 0.0, -9.81 * np.cos(0.3))
-    return Mechanism("cart on four wheels", bodies, pose, (0.0,), (0.5,), build, gravity=g, long=True)
+    return Mechanism("cart on four wheels", bodies, pose, (0.0,), (0.5,), build, gravity=g)
 
 
 ROLLING = (
@@ -407,7 +407,6 @@ ROLLING = (
         ((0, -0.3), (1, -0.2), (2, -0.2)),
         (2.0, 1.0, 0.7),
         (2.0, 0.5, 1.0, 0.0, 0.0),
-        long=True,
     ),
     _planar_train(
         "roller racer",
@@ -416,7 +415,6 @@ ROLLING = (
         ((0, -0.4), (1, 0.1)),
         (2.0, 0.5),
         (0.5, 0.2, 0.3, 3.0),
-        long=True,
     ),
     _snakeboard(),
     _two_wheels(),

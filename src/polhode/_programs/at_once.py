@@ -58,6 +58,10 @@ class AtOnce:
             (floats if is_float else whole)[place] = x if alone else np.reshape(x, -1)
         return whole
 
+    def empty(self) -> list[Any]:
+        """Results like those it gives."""
+        return self.unpacked(np.zeros(self._filled, np.int64))
+
     def unpacked(self, whole: np.ndarray) -> list[Any]:
         """The results, as parts of one array."""
         floats = whole.view(np.float64)

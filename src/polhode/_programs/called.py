@@ -28,6 +28,8 @@ class Called:
         result: it takes the same numbers, and the result behind them, where they lie."""
         packed, call, shaped, other = self._packed, self._call, self._shaped, None
         front = None if packed is None else packed.packed(first)
+        if packed is not None and then is not None:  # now, as who asks for a program waits for it
+            other = then(shaped(packed.empty()))
 
         def called(rest: list[Any]) -> Any:
             nonlocal other

@@ -13,38 +13,17 @@ computation of real or complex elliptic integrals, Numer. Algorithms 10 (1995).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from polhode.algebra.computed_once import evaluated
 from polhode.algebra.scalars import Scalar
 
 LEVELS = 9  # of the ladder, which has then converged for any m1 >= LEAST_M1; five would do for m1 > 0.1
 LEAST_M1 = 1e-56
+_TOGETHER = 3  # levels that are evaluated together
 DUPLICATIONS = 12  # of Carlson's integrals: enough for arguments up to 1e7 apart
-
-
-@jax.custom_jvp
-def over(x: Scalar, y: Scalar) -> Scalar:
-    """x / y, for quotients used more than once.
-
-    XLA repeats products and sums in every expression that uses them, but never a division; a
-    chain of quotients, and of their derivatives by this rule, stays as short as it is written.
-    """
-    return x / y
-
-
-@over.defjvp
-def _over_jvp(primals: Any, tangents: Any) -> Any:
-    (x, y), (dx, dy) = primals, tangents
-    quotient = over(x, y)
-    return quotient, (dx - quotient * dy) / y
-
-
-def once(x: Scalar) -> Scalar:
-    """x, evaluated once: divided by a 1 that XLA cannot know to be 1."""
-    return over(x, jnp.where(jnp.isnan(jax.lax.stop_gradient(x)), 2.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -57,77 +36,80 @@ class Ladder:
     kappa: list[Scalar]
 
     @classmethod
-    def of(cls, a: Scalar, b: Scalar, c2: Scalar) -> Ladder:
-        """For a >= b > 0, c2 = a² - b². No a_k - b_k is formed: c_(k+1) = c_k²/(4 a_(k+1))."""
-        rungs = cls([a], [b], [over(1.0, a)], [])
+    def of(cls, a: Scalar, b: Scalar) -> Ladder:
+        """For a >= b > 0."""
+        rungs = cls([a], [b], [1.0 / a], [])
         for _ in range(LEVELS):
-            a, b = 0.5 * (a + b), jnp.sqrt(a * b)
-            inverse = over(1.0, a)
-            kappa = over(0.25 * c2, a * a)
-            c2 = (kappa * a) ** 2
+            mean, inverse = 0.5 * (a + b), 2.0 / (a + b)
+            rungs.kappa.append(0.5 * (a - b) * inverse)
+            a, b = mean, jnp.sqrt(a * b)
             rungs.a.append(a)
             rungs.b.append(b)
             rungs.inverse.append(inverse)
-            rungs.kappa.append(kappa)
         return rungs
 
 
 def ascend(rungs: Ladder, s: Scalar, c: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """sn, cn, dn of a_0 t at m = 1 - b_0²/a_0², from the sine and cosine of a_N t (A&S 16.12)."""
-    d = jnp.ones_like(s)
+    """sn, cn, dn of a_0 t at m = 1 - b_0²/a_0², from the sine and cosine of a_N t (A&S 16.12).
+
+    As s/w, c/w and d/w, so that there is one division; w < 2^(2^LEVELS) is finite.
+    """
+    d, w = jnp.ones_like(s), jnp.ones_like(s)
     for k in range(LEVELS - 1, -1, -1):
         kappa, s2, c2 = rungs.kappa[k], s * s, c * c
         below = c2 + s2 + kappa * s2  # not 1 + κs²: s² + c² - 1 would double at every level
         rest = rungs.b[k] * rungs.inverse[k + 1]  # 1 - κ
-        s, c, d = over((1.0 + kappa) * s, below), over(c * d, below), over(c2 + rest * s2, below)
-    return s, c, d
+        s, c, d, w = (1.0 + kappa) * (s * w), c * d, c2 + rest * s2, below
+        if k % _TOGETHER == 0 and k:
+            s, c, d, w = evaluated((s, c, d, w))
+    w = 1.0 / w
+    return evaluated((s * w, c * w, d * w))
 
 
-def third_kind(rungs: Ladder, e: Scalar, p: Scalar, s: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar]:
-    """The integral of the third kind at u = a_0 t as (rate, tangent): it is rate t - atan(tangent).
+def third_kind(
+    rungs: Ladder, e: Scalar, p2: Scalar, s: Scalar, c: Scalar, d: Scalar
+) -> tuple[Scalar, tuple[Scalar, Scalar]]:
+    """The integral of the third kind at u = a_0 t as (rate, (x, y)): it is rate t - the angle of (x, y), x > 0.
 
     It is G J, J = ∫ n sn²/(1 + n sn²) du and G = √((1 + n)(n + m)/n), for n >= 0, given by
-    p = a_0 √(1 + n) and e = a_0 √(n (n + m)/(1 + n))/2 because these exist where n does not;
+    p² = a_0² (1 + n) and e = a_0 √(n (n + m)/(1 + n))/2 because these exist where n does not;
     s, c, d are sn, cn, dn of u. Landen's transformation doubles the argument and squares n,
     more or less: with e_1 = e, n_k = (p_k/a_k)² - 1 and e_k = a_k √n_k,
 
         G J = Σ_(k>=1) [e_k t - 2^-k atan(√n_k sn(2^k a_k t | m_k))].
 
     The rate, G J(K)/K, is that of DLMF 19.8.6; the arcs are the arguments of dn(u + i v).
-    They are halved and added as tangents, from the last one back.
+    They are halved and added as directions, of whatever length, from the last one back.
     """
     rate, tangents = jnp.zeros_like(e), []
     for k in range(LEVELS):
-        s2, c2 = s * s, c * c
-        ratio = rungs.b[k] * rungs.inverse[k]
-        s, c, d = over((1.0 + ratio) * s * c, d), over(c2 - ratio * s2, d), over(c2 + ratio * s2, d)
+        s2, c2, ab = s * s, c * c, rungs.a[k] * rungs.b[k]
+        ratio, over_d = rungs.b[k] * rungs.inverse[k], 1.0 / d
+        s, c = evaluated(((1.0 + ratio) * s * c * over_d, (c2 - ratio * s2) * over_d))
+        d = (c2 + ratio * s2) * over_d
         rate = rate + e
         tangents.append(e * rungs.inverse[k + 1] * s)
-        p, f = _next(p, rungs.a[k] * rungs.b[k])
-        e = over(e * f, 2.0 * p)
-    total = jnp.zeros_like(s)
-    for x in reversed(tangents):
-        X, Y = 1.0 - x * total, x + total
-        total = over(Y, X + jnp.sqrt(X * X + Y * Y))
-    return rate + e, total  # of the next arc only the rate can be felt
-
-
-def _next(p: Scalar, ab: Scalar) -> tuple[Scalar, Scalar]:
-    """p_(k+1), and √(p_(k+1)² - b_(k+1)²)."""
-    quotient = over(ab, p)
-    return 0.5 * (p + quotient), 0.5 * (p - quotient)
+        # p_(k+1) = (p + a b/p)/2, and e_(k+1) = e √(p_(k+1)² - b_(k+1)²)/(2 p_(k+1)).
+        total = p2 + ab
+        both = 1.0 / (p2 * total)
+        e, p2 = evaluated((0.5 * e * (p2 - ab) * (p2 * both), 0.25 * total * total * (total * both)))
+    x, y = jnp.ones_like(s), jnp.zeros_like(s)
+    for tangent in reversed(tangents):
+        x, y = x - tangent * y, y + tangent * x
+        x, y = evaluated((x + jnp.sqrt(x * x + y * y), y))
+    return rate + e, (x, y)  # of the next arc only the rate can be felt
 
 
 def jacobi(u: Scalar, m: Scalar, m1: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     """sn, cn and dn of u, 0 <= m <= 1 and m1 = 1 - m >= LEAST_M1."""
-    rungs = Ladder.of(jnp.ones_like(u * m), jnp.sqrt(jnp.maximum(m1, LEAST_M1)), m)
+    rungs = Ladder.of(jnp.ones_like(u * m), jnp.sqrt(jnp.maximum(m1, LEAST_M1)))
     z = rungs.a[-1] * u
     return ascend(rungs, jnp.sin(z), jnp.cos(z))
 
 
 def complete_k(m: Scalar, m1: Scalar) -> Scalar:
     """K(m) = π/(2 agm(1, √m1)), which grows like log(16/m1)/2 as m1 -> 0."""
-    return 0.5 * jnp.pi / Ladder.of(jnp.ones_like(m * m1), jnp.sqrt(m1), m).a[-1]
+    return 0.5 * jnp.pi / Ladder.of(jnp.ones_like(m * m1), jnp.sqrt(m1)).a[-1]
 
 
 def carlson_rc(x: Scalar, y: Scalar) -> Scalar:
@@ -189,14 +171,12 @@ def _duplicate(x: Scalar, y: Scalar, z: Scalar, mean: Scalar) -> tuple[Scalar, .
 
 
 def sine_cosine(x: Scalar, rest: Scalar) -> tuple[Scalar, Scalar]:
-    """Of 2 (x + rest), the rest being small, by the tangent of half the angle.
-
-    The divisions keep XLA from evaluating sine and cosine again in every expression that uses them.
-    """
-    T = jnp.tan(x)
-    T = T + rest * (1.0 + T * T)
+    """Of x + rest, the rest being small, by the tangent of half the angle: their squares add up to 1 but for a rounding
+    that is as often up as down, which those of sine and cosine do not."""
+    T = jnp.tan(0.5 * x)
+    T = T + 0.5 * rest * (1.0 + T * T)
     T2 = T * T
-    return over(2.0 * T, 1.0 + T2), over(1.0 - T2, 1.0 + T2)
+    return 2.0 * T / (1.0 + T2), (1.0 - T2) / (1.0 + T2)
 
 
 def two_sum(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -208,7 +188,7 @@ def two_sum(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
 
 def two_product(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     """a b rounded, and the rest (Dekker), whose products of halves are exact, contracted with the sums or not."""
-    p = a * b
+    p = evaluated(a * b)  # rounded once, whoever reads it
     (A, a), (B, b) = _halves(a), _halves(b)
     return p, jax.lax.stop_gradient(((A * B - p) + A * b + a * B) + a * b)
 

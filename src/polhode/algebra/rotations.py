@@ -15,7 +15,7 @@ from polhode.algebra.vectors import Vec3
 
 
 def exp(psi: Any) -> Quaternion:
-    """The rotation by |ψ| radians about ψ."""
+    """The rotation about ψ by |ψ| (rad)."""
     u = Vec3.of(psi) * 0.5
     x = u.norm2()
     return Quaternion(stumpff(0, x), *(stumpff(1, x) * u))
@@ -42,7 +42,7 @@ def _atan_over(r2: Scalar) -> Scalar:
 
 
 def cayley(psi: Any) -> Quaternion:
-    """(1 - skew ψ/2)⁻¹(1 + skew ψ/2): the rotation about ψ by 2 atan(|ψ|/2)."""
+    """(1 - skew ψ/2)⁻¹(1 + skew ψ/2): the rotation about ψ by 2 atan(|ψ|/2) (rad)."""
     u = Vec3.of(psi) * 0.5
     s = rsqrt(1.0 + u.norm2())
     return Quaternion(s, *(u * s))
@@ -54,19 +54,19 @@ def cayley_inverse(q: Quaternion) -> Vec3:
 
 
 def dexp_left(psi: Vec3, v: Vec3) -> Vec3:
-    """dexp_ψ v, Krysl (9)."""
+    """dexp_ψ v, Krysl (9), ψ a rotation vector (rad)."""
     x = psi.norm2()
     t = psi.cross(v)
     return v + (stumpff(2, x) * t + stumpff(3, x) * psi.cross(t))
 
 
 def dexp_right(psi: Vec3, v: Vec3) -> Vec3:
-    """dexp_(-ψ) v, the transpose of dexp_left."""
+    """dexp_(-ψ) v, ψ a rotation vector (rad): the transpose of dexp_left."""
     return dexp_left(-psi, v)
 
 
 def dexp_left_inverse(psi: Vec3, v: Vec3) -> Vec3:
-    """dexp_ψ⁻¹ v = v - ½ ψ × v + e ψ × (ψ × v); singular at |ψ| = 2π.
+    """dexp_ψ⁻¹ v = v - ½ ψ × v + e ψ × (ψ × v), ψ a rotation vector (rad); singular at |ψ| = 2π.
 
     e = (1 - (θ/2) cot(θ/2))/θ², written without cancellation by c_2, c_3 at (θ/2)².
     """
@@ -77,5 +77,5 @@ def dexp_left_inverse(psi: Vec3, v: Vec3) -> Vec3:
 
 
 def dexp_right_inverse(psi: Vec3, v: Vec3) -> Vec3:
-    """dexp_(-ψ)⁻¹ v."""
+    """dexp_(-ψ)⁻¹ v, ψ a rotation vector (rad); singular at |ψ| = 2π."""
     return dexp_left_inverse(-psi, v)

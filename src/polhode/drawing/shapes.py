@@ -26,7 +26,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Sphere(Shape):
-    """A ball, chequered so that its rolling shows."""
+    """A ball of a `radius` (m) about `centre` (m, body axes), chequered so that its rolling shows."""
 
     radius: float
     centre: Vector = (0.0, 0.0, 0.0)
@@ -37,7 +37,7 @@ class Sphere(Shape):
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):
-    """Semi-axes along the body axes."""
+    """Semi-axes (m) along the body axes from `centre` (m, body axes)."""
 
     semi_axes: Vector
     centre: Vector = (0.0, 0.0, 0.0)
@@ -50,7 +50,8 @@ class Ellipsoid(Shape):
 class Disk(Shape):
     """A disk in sectors of two tints; with `spokes`, a wheel: tyre, hub and that many spokes.
 
-    Thickness zero is the ideal disk; it is drawn 2 % of the radius thick, so that its edge can be seen.
+    `radius` (m), `axis` and `centre` (m) in body axes. `thickness` (m) zero is the ideal disk; it is drawn 2 % of the
+    radius thick, so that its edge can be seen.
     """
 
     radius: float
@@ -76,7 +77,8 @@ class Disk(Shape):
 
 @dataclass(frozen=True)
 class Box(Shape):
-    """Edges along the body axes; each pair of opposite faces has its own tint."""
+    """Edges `size` (m) along the body axes about `centre` (m, body axes); each pair of opposite faces has its own
+    tint."""
 
     size: Vector
     centre: Vector = (0.0, 0.0, 0.0)
@@ -87,7 +89,7 @@ class Box(Shape):
 
 @dataclass(frozen=True)
 class Rod(Shape):
-    """A round bar from `a` to `b`."""
+    """A round bar from `a` to `b` (m, body axes), of a `radius` (m)."""
 
     a: Vector
     b: Vector
@@ -102,7 +104,7 @@ class Rod(Shape):
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
-    """Chequered, `height` along `axis`, half on either side of `centre`."""
+    """Chequered, of a `radius` (m), `height` (m) along `axis`, half on either side of `centre` (m), in body axes."""
 
     radius: float
     height: float
@@ -120,7 +122,8 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True)
 class Coil(Shape):
-    """A wire wound `turns` times about the z axis of the body, from z = 0 to `length`: a spring."""
+    """A wire wound `turns` times, with a `radius` (m), about the z axis of the body, from z = 0 to `length` (m): a
+    spring."""
 
     radius: float
     length: float
@@ -133,7 +136,7 @@ class Coil(Shape):
 
 @dataclass(frozen=True)
 class Axes(Shape):
-    """The body frame as arrows: x red, y green, z blue."""
+    """The body frame as arrows of a `length` (m): x red, y green, z blue."""
 
     length: float
 
@@ -143,7 +146,7 @@ class Axes(Shape):
 
 @dataclass(frozen=True)
 class Plane(Shape):
-    """A plane in space coordinates: the ground, or a slope."""
+    """A plane through `point` (m) with its `normal`, in space axes: the ground, or a slope."""
 
     point: Vector = (0.0, 0.0, 0.0)
     normal: Vector = (0.0, 0.0, 1.0)
@@ -154,8 +157,8 @@ class Plane(Shape):
 
 @dataclass(frozen=True)
 class Tube(Shape):
-    """The wall of a cylinder in space coordinates, without ends: `point` on its axis, bodies `inside` it or outside.
-    It is drawn as far along the axis as the bodies go."""
+    """The wall of a cylinder of a `radius` (m) in space axes, without ends: `point` (m) on its axis, bodies `inside`
+    it or outside. It is drawn as far along the axis as the bodies go."""
 
     radius: float
     axis: Vector = (0.0, 0.0, 1.0)

@@ -32,10 +32,7 @@ class Loops(Lanes):
                 self.put(f"{kind_of(aval.dtype)} {name} = {text};")
                 made.append((self.scalar(aval.shape, aval.dtype, name), name))
                 continue
-            now, then = self.buffer(aval.shape, aval.dtype, n), self.buffer(aval.shape, aval.dtype, n)
-            if now.space is not then.space:
-                now = self.buffer(aval.shape, aval.dtype, 0.0) if then.space is self.far else now
-            assert now.space is then.space
+            now, then = self.pair(aval.shape, aval.dtype, n)
             for x in (now, then):
                 x.base = self.name("b")
                 self.put(f"int {x.base} = {x.first};")
@@ -70,7 +67,7 @@ class Loops(Lanes):
             self.put(f"const bool {going} = {self.read(go)};")
             self.put(f"if (!{'ANY' if not self._branches else ''}({going})) break;")
             new = self.block(body, {**here, **dict(zip(body.given, now, strict=True))})
-            with self.inside(f"if ({going})"):
+            with self.of_some(f"if ({going})"):
                 self.next(carried, new)
             del new
             self.sync()
@@ -96,8 +93,8 @@ class Loops(Lanes):
         for x, then in carried:
             if isinstance(x, Buffer):
                 if length % 2:
-                    x.first, then.first = then.first, x.first
-                x.base = str(x.first)
+                    x.piece, then.piece = then.piece, x.piece
+                x.base = None
         return now
 
     def _cond(self, op: Op, args: list[Value], here: dict[Var, Value]) -> list[Value]:

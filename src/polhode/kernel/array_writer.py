@@ -23,8 +23,8 @@ _MANY = 32  # terms that are written out, for numbers of which every lane has on
 
 
 class ArrayWriter(Loops):
-    def __init__(self, program: Program, lanes: int, near: int, least: float = 0.0) -> None:
-        super().__init__(lanes, near, least)
+    def __init__(self, program: Program, lanes: int, meet: int = 0) -> None:
+        super().__init__(lanes, meet)
         self.weights = Weights(program)
 
     def block(self, block: Block, known: dict[Var, Value]) -> list[Value]:

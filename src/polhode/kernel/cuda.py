@@ -5,7 +5,6 @@ By NVIDIA's own `cuda.core`, on the memory of JAX's arrays: a public interface, 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -14,8 +13,7 @@ import jax
 import numpy as np
 
 from polhode._programs import platform
-from polhode._programs.files import read_bytes, write_bytes
-from polhode._programs.folder import bounded, traced_folder
+from polhode._programs.kept_bytes import kept_bytes
 from polhode.kernel.devices import OverDevices
 from polhode.kernel.source import THREADS
 
@@ -39,16 +37,10 @@ def machine_code(source: str, arch: str) -> bytes:
     """Compiled by NVRTC, for which no GPU is needed, and kept on disk."""
     from cuda.core import Program, ProgramOptions
 
-    folder = traced_folder()
-    name = hashlib.sha256(f"{_compiler()} {arch} {source}".encode()).hexdigest()[:40]
-    path = None if folder is None else folder / f"steps-{name}"
-    found = None if path is None else read_bytes(path)
-    if found is None:
-        found = bytes(Program(source, "c++", ProgramOptions(arch=arch, std="c++17")).compile("cubin").code)
-        if path is not None:
-            write_bytes(path, found)
-            bounded()
-    return found
+    def made() -> bytes:
+        return bytes(Program(source, "c++", ProgramOptions(arch=arch, std="c++17")).compile("cubin").code)
+
+    return kept_bytes("steps", f"{_compiler()} {arch} {source}", made)
 
 
 @cache

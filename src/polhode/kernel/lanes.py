@@ -18,23 +18,24 @@ import numpy as np
 
 from polhode.kernel.array_values import Constant, Joined, Place, Rearranged, Value, reads
 from polhode.kernel.indices import Index, places
-from polhode.kernel.memory import Buffer, Space, strides_apart
+from polhode.kernel.memory import Buffer, Memory, strides_apart
 from polhode.kernel.operations import TYPES, literal
 from polhode.kernel.writer import UnwritableError
 
 _LATER, _TILE = 8, 2  # stores that wait for others, and numbers of a lane that are worked out together
+_LARGE = 200  # numbers: so many that were given back are waited for, by another array as large
 _WIDE = 0.5  # of the lanes have work, where rows are gone through one after the other
 
 
 class Lanes:
-    def __init__(self, lanes: int, near: int, least: float) -> None:
-        """`near`: numbers of a member that are kept in fast memory; what is read less than `least` times is not."""
-        self.lanes = lanes
+    def __init__(self, lanes: int, meet: int = 0) -> None:
+        """`meet`: members of a block wait for one another at every so many places where lanes do, 0 for nowhere."""
+        self.lanes, self._meet = lanes, meet
+        self._syncs = 0  # since they did
         self._later: list[str] = []  # stores of what was worked out, before the next line but such ones
         self.lines: list[str] = []
         self.tables: dict[tuple[str, bytes], str] = {}
-        self.near, self.far = Space("S", near), Space("G", None)
-        self._least = least
+        self.memory = Memory()
         self._names, self._depth = itertools.count(), 1
         self._branches = 0  # around this place: not all members of a block come here
         self._written: set[int] = set()  # buffers, since the last SYNC
@@ -55,6 +56,14 @@ class Lanes:
         self._later.clear()
 
     @contextmanager
+    def of_some(self, head: str) -> Iterator[None]:
+        """A block in braces that not all members come to."""
+        self._branches += 1
+        with self.inside(head):
+            yield
+        self._branches -= 1
+
+    @contextmanager
     def inside(self, head: str) -> Iterator[None]:
         self.put(head + " {")
         self._depth += 1
@@ -68,10 +77,12 @@ class Lanes:
 
     def sync(self) -> None:
         """Lanes wait for one another."""
-        self.put("SYNC();")
+        self._syncs += 1
+        meet = self._meet and self._syncs >= self._meet and not self._branches
+        self.put("MEET();" if meet else "SYNC();")
+        self._syncs = 0 if meet else self._syncs
         self._written.clear()
-        self.near.settle()
-        self.far.settle()
+        self.memory.settle()
 
     def expression(self, value: Value, place: Place) -> str:
         """To be read now."""
@@ -96,11 +107,16 @@ class Lanes:
 
     def buffer(self, shape: Sequence[int], dtype: Any, read: float = math.inf, *, columns: bool = False) -> Buffer:
         _, room = strides_apart(shape[::-1] if columns else shape)
-        spaces = (self.near, self.far) if read >= self._least * math.prod(shape) else (self.far,)
-        for space in spaces:
-            if (first := space.take(room)) is not None:
-                return Buffer(shape, dtype, space, first, self._seen, columns=columns)
-        raise AssertionError
+        if room >= _LARGE and self.memory.leaving >= _LARGE:
+            self.sync()
+        piece = self.memory.take(room, read / max(math.prod(shape), 1))
+        return Buffer(shape, dtype, self.memory, piece, self._seen, columns=columns)
+
+    def pair(self, shape: Sequence[int], dtype: Any, read: float) -> tuple[Buffer, Buffer]:
+        """Two, one behind the other, that change places."""
+        now = self.buffer(shape, dtype, read)
+        piece = self.memory.take(now.room, read / max(math.prod(shape), 1), now.piece)
+        return now, Buffer(shape, dtype, self.memory, piece, self._seen)
 
     def table(self, value: np.ndarray) -> str:
         value = np.ascontiguousarray(value)

@@ -73,7 +73,7 @@ PLAIN: dict[str, Callable[..., str]] = {
 }  # fmt: skip
 
 # Those that hand on what they are given.
-SAME = ("stop_gradient", "copy", "copy_p", "optimization_barrier", "one_way", "pvary")
+SAME = ("stop_gradient", "copy", "copy_p", "optimization_barrier", "one_way", "evaluated", "pvary")
 
 
 def folded(name: str, args: tuple[str, ...]) -> str | None:

@@ -6,7 +6,8 @@ The step is the method's own, traced on the arrays of one member: there is no se
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import jax
@@ -20,11 +21,13 @@ from polhode.kernel.lanes import kind_of
 from polhode.kernel.source import _HEAD, ENDED, TALLY
 
 LANES, GROUPS = 32, 4  # of a member, and members of a block
+BLOCKS = 2  # of a multiprocessor at a time, at least: more leave too few registers
 NEAR = 3_000  # numbers of a member in fast memory, at most
 
 _LANES = r"""
 #define LANES %d
 #define GROUPS %d
+#define BLOCKS %d
 #define EACH(k, n) for (int k = lane; k < n; k += LANES)
 #define SD(first, at) (near + (first))[at]
 #define SI(first, at) ((long long*) near + (first))[at]
@@ -37,12 +40,14 @@ _LANES = r"""
 // What is worked out of a lane's number is worked out again after each SYNC: it would fill all registers.
 #define KNOWN() __builtin_assume(lane >= 0 && lane < LANES)
 #define SYNC() do { __syncwarp(MASK); asm volatile("" : "+r"(lane)); KNOWN(); } while (0)
+#define MEET() do { __syncthreads(); asm volatile("" : "+r"(lane)); KNOWN(); } while (0)
+#define PLAIN(place) asm("" : "+l"(place))  // else it is put together anew for every number
 #define ANY(x) __syncthreads_or(x)  // members of a block stay together: they run the same instructions
 #define OTHER(x, by) __shfl_xor_sync(MASK, x, by, LANES)
 #define ONE_AT_A_TIME _Pragma("unroll 1")
 #define FEW_AT_ONCE _Pragma("unroll 4")
 #define UNROLLED _Pragma("unroll")
-#define RESIDENT __launch_bounds__(LANES * GROUPS)
+#define RESIDENT __launch_bounds__(LANES * GROUPS, BLOCKS)
 #define NEAR_MEMORY extern __shared__ double near_memory[];
 #endif
 """
@@ -56,6 +61,13 @@ class Source:
     lanes: int = LANES
     groups: int = GROUPS
 
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_bytes(written: bytes) -> Source:
+        return Source(**json.loads(written))
+
 
 def source_of_systems(
     step: Any,
@@ -65,8 +77,10 @@ def source_of_systems(
     *,
     lanes: int = LANES,
     groups: int = GROUPS,
+    blocks: int = BLOCKS,
     near: int = NEAR,
     least: float = 0.0,
+    meet: int = 0,
 ) -> Source:
     """CUDA C of `steps(...)` as `source_of_steps` has it, and at the end `far`, memory for as many members as run at a
     time. A member whose step fails stays where it was before."""
@@ -74,7 +88,7 @@ def source_of_systems(
     closed = jax.make_jaxpr(lambda *args: jax.tree.leaves(step(*args)))(system, state, number, number)
     shared, mine = jax.tree.leaves(system), jax.tree.leaves(state)
     program = Program(closed)
-    out = ArrayWriter(program, lanes, near, least)
+    out = ArrayWriter(program, lanes, meet)
     given = program.block.given
     known: dict[Var, Value] = {}
     for k, (x, is_own) in enumerate(zip(shared, own, strict=True)):
@@ -84,7 +98,8 @@ def source_of_systems(
     out.put("int lane = threadIdx.x % LANES;")
     out.put("const unsigned group = threadIdx.x / LANES;")
     out.put("double* const near = near_memory + group * NEAR;")
-    out.put("double* const far = slow + ((long long) blockIdx.x * GROUPS + group) * FAR;")
+    out.put("double* far = slow + ((long long) blockIdx.x * GROUPS + group) * FAR;")
+    out.put("PLAIN(far);")
     head = "for (long long at = (long long) blockIdx.x * GROUPS; at < members; at += (long long) gridDim.x * GROUPS)"
     with out.inside(head):
         out.put("const bool mine = at + group < members;  // else it repeats what the last one does")
@@ -109,10 +124,10 @@ def source_of_systems(
             results = out.block(program.block, known)
             new, texts = results[: len(now)], [out.read(x) for x in results[len(now) :]]
             good, solved, left, tries, renewed, halved = texts
-            with out.inside(f"if ({here} != 0 && !{good})"):
+            with out.of_some(f"if ({here} != 0 && !{good})"):
                 out.put(f"{here} = 0; {failed} = before + n + 1; {converged} = {solved}; {error} = {left};")
                 out.put(f"{iterations} = {tries};")
-            with out.inside(f"else if ({here} != 0)"):
+            with out.of_some(f"else if ({here} != 0)"):
                 out.put(f"{tally[0]} += {tries}; {tally[2]} += {renewed}; {tally[3]} += {halved};")
                 out.put(f"if ({left} > {tally[1]}) {tally[1]} = {left};")
                 out.next(carried, new)
@@ -136,10 +151,12 @@ def source_of_systems(
     arguments += ["const double* __restrict__ ended", "const double* __restrict__ tally"]
     arguments += [f"{kind_of(x.dtype)}* __restrict__ y{k}" for k, x in enumerate(mine)]
     arguments += ["double* __restrict__ new_ended", "double* __restrict__ new_tally", "double* __restrict__ slow"]
-    near_used, far_used = -(-out.near.peak // 2) * 2, out.far.peak
+    where = out.memory.placed(near, least)
+    near_used, far_used = -(-where.near_used // 2) * 2, where.far_used
     sizes = f"#define NEAR {near_used}\n#define FAR {far_used}"
     head = f'extern "C" __global__ void RESIDENT steps({", ".join(arguments)}) {{'
-    text = "\n".join([_HEAD, _LANES % (lanes, groups), sizes, *out.heads(), head, *out.lines, "}", ""])
+    first = _LANES % (lanes, groups, blocks)
+    text = "\n".join([_HEAD, first, sizes, *out.heads(), head, *where.written(out.lines), "}", ""])
     return Source(text, near_used, far_used, lanes, groups)
 
 

@@ -24,11 +24,11 @@ class Implicit(Method):
     solver: Newton | FixedPoint | PlainNewton = field(default_factory=Newton)
 
     def solve_rotation(self, residual: Residual, guess: Vec3) -> tuple[Vec3, Report]:
-        """For the rotation vector of the step, an angle."""
+        """For the rotation vector of the step (rad, body)."""
         return self.solver(residual, guess, _size(guess) + ANGLE_FLOOR)
 
     def solve_momentum(self, system: Rotation, residual: Residual, guess: Vec3, h: Scalar) -> tuple[Vec3, Report]:
-        """For a body momentum; a momentum of |I|/h turns the body by an angle of 1 in a step."""
+        """For a momentum (kg m²/s, body); one of |I|/h turns the body by an angle of 1 in a step of h (s)."""
         return self.solver(residual, guess, _size(guess) + ANGLE_FLOOR * _size(system.moments) / abs(h))
 
 

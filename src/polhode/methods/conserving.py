@@ -91,7 +91,7 @@ class BBTRAP(Implicit):
     traits = Traits(order=2, energy="exact", spatial_momentum="exact")
 
     def end_omega(self, Psi: Vec3, Omega0: Vec3, h: Scalar) -> Vec3:
-        """Ω₁ from the rotation vector Ψ of the step."""
+        """Ω₁ (rad/s, body) from the rotation vector Ψ of a step of h (s)."""
         return 2.0 / h * Psi - Omega0
 
     def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
@@ -125,5 +125,5 @@ class BBTRAPWD(BBTRAP):
     traits = Traits(order=2, energy="drifts", spatial_momentum="exact", top_energy="drifts", symmetric=False)
 
     def end_omega(self, Psi: Vec3, Omega0: Vec3, h: Scalar) -> Vec3:
-        """Ω₁ = 2Ψ/h - dexp_(-Ψ) Ω₀."""
+        """Ω₁ = 2Ψ/h - dexp_(-Ψ) Ω₀ (rad/s, body), Ψ the rotation vector of a step of h (s)."""
         return 2.0 / h * Psi - dexp_right(Psi, Omega0)

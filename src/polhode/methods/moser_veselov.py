@@ -45,7 +45,7 @@ class DMV(Implicit):
         return 1.0 + e.norm2()
 
     def inverse_moments(self, system: Rotation, y: Vec3, h: Scalar) -> Vec3:
-        """1/I_j, possibly modified."""
+        """1/I_j for a step of h (s), possibly modified by invariants of the momentum y (kg m²/s, body)."""
         I = system.moments
         return Vec3(1.0 / I.x, 1.0 / I.y, 1.0 / I.z)
 
@@ -111,6 +111,7 @@ class PreprocessedDMV(DMV):
 
     @property
     def name(self) -> str:  # type: ignore[override]
+        """dmvORDER."""
         return f"dmv{self.high_order}"
 
     @property
@@ -119,6 +120,7 @@ class PreprocessedDMV(DMV):
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
+        """Those of `DMV`, of its order, but for the symplectic form."""
         return Traits(order=self.high_order, energy="exact", spatial_momentum="exact", poisson=True, loads="none")
 
     def inverse_moments(self, system: Rotation, y: Vec3, h: Scalar) -> Vec3:
@@ -134,8 +136,9 @@ class PreprocessedDMV(DMV):
         return [tuple(chain.from_iterable(terms)) for terms in zip(*pairs, strict=True)]
 
     def step(self, system: Rotation, state: State, t: Scalar, h: Scalar) -> Step:
-        """Not solved, too, where the terms of s and t are so large against what they add up to that nothing is left of
-        its digits: of thin rods, whose 1/I are far apart, in steps that are not very short."""
+        """From `state` at time t to t + h (s). Not solved, too, where the terms of s and t are so large against what
+        they add up to that nothing is left of its digits: of thin rods, whose 1/I are far apart, in steps that are not
+        very short."""
         found, y = super().step(system, state, t, h), state.momentum
         if is_mpmath(y.x):
             return found

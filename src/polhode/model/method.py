@@ -121,14 +121,14 @@ class Method(ABC):
 
     @abstractmethod
     def step(self, system: Any, state: Any, t: Any, h: Any) -> Step:
-        """From `state` at time t to t + h."""
+        """From `state` at time t to t + h (s)."""
 
     def tidied(self, state: Any) -> Any:
         """After a step: without the round-off that would add up."""
         return state.tidied()
 
     def why_failed(self, system: Any, state: Any, t: float, h: float) -> str | None:
-        """In words, why no step could be taken from there, if this method can tell."""
+        """In words, why no step of h (s) could be taken from there, if this method can tell."""
         return None
 
 

@@ -15,8 +15,8 @@ from polhode.multibody.start.nearness import too_far_away
 
 
 def acted(system: Any, state: State, t: float) -> State:
-    """With velocities that go with its constraints, which answer an impulse by theirs. Where the bodies are must fulfil
-    them."""
+    """A state that an action returned at t (s), with velocities that go with its constraints, which answer an impulse
+    by theirs. Where the bodies are must fulfil them."""
     q = np.asarray(state.quaternions)
     unit = replace(state, quaternions=q / np.linalg.norm(q, axis=-1, keepdims=True))  # the attitude that it names
     given = system.replaced(start=system.matched(unit, system))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from polhode.algebra import Quaternion
+from polhode.model.functions import is_traced
 from polhode.model.quantity import Quantity
 from polhode.multibody.rows import assembly
 from polhode.multibody.rows.group import Gathered
@@ -19,10 +20,11 @@ _AT_A_TIME = 4096  # samples
 
 
 def _kinetic(system: Any, states: Any, t: Any) -> Any:
-    m, J = np.asarray(system.masses), np.asarray(system.inertias)
-    v, omega = np.asarray(states.velocities), np.asarray(states.omegas)
-    moved = np.sum(m[:, None] * v * v, axis=(-1, -2))
-    return 0.5 * (moved + np.einsum("...bi,bij,...bj->...", omega, J, omega))
+    parts = (system.masses, system.inertias, states.velocities, states.omegas)
+    library: Any = jnp if is_traced(parts) else np
+    m, J, v, omega = map(library.asarray, parts)
+    moved = library.sum(m[:, None] * v * v, axis=(-1, -2))
+    return 0.5 * (moved + library.einsum("...bi,bij,...bj->...", omega, J, omega))
 
 
 def _momentum(system: Any, states: Any, t: Any) -> Any:

@@ -22,6 +22,7 @@ from polhode.model.checks import InputError, double_precision
 from polhode.model.functions import as_arrays, as_numbers, is_traced
 from polhode.model.pytree import Static, tree
 from polhode.model.quantity import Quantity
+from polhode.model.system import described
 from polhode.multibody.acted import acted
 from polhode.multibody.card import card, line
 from polhode.multibody.describe.applied import Applied
@@ -55,13 +56,14 @@ from polhode.multibody.watching import watched_number
 TOLERANCE = 1e-8  # of constraints that follow from others
 
 
+@described
 @tree
 class System:
     """Bodies that move together. A pytree: it passes through jit, vmap and grad with masses,
     inertias and the parameters of forces and constraints as its numbers.
 
     `observables` and `traces` are functions of a view, by name, for results and pictures: a
-    number each, alone or with its unit, `{"lean": (lean, "rad")}`, and a point (in space axes) to
+    number each, alone or with its unit, `{"lean": (lean, "rad")}`, and a point (m, space axes) to
     follow. `ground` and `up` are for pictures only. `tolerance`: constraints that come this near to following from
     others (relative, in the metric of kinetic energy), as those of a loop whose axes are not quite parallel, are
     taken to follow from them, and may disagree by as much (of a length, or rad).
@@ -191,12 +193,12 @@ class System:
         return np.flatnonzero(np.array(self.holonomic, dtype=bool))
 
     def view(self, state: State, t: Any) -> View:
-        """The system at a moment, as users' functions see it."""
+        """The system at time t (s), as users' functions see it."""
         u = jnp.concatenate([state.velocities, state.omegas], axis=-1)
         return self.seen((state.positions, state.rotations), u, t)
 
     def seen(self, q: tuple[Any, Any], u: Any, t: Any) -> View:
-        """The same of positions and rotations, and of velocities (N, 6)."""
+        """The same at t (s), of positions (m) and rotations, and of velocities (N, 6)."""
         return View(self.names, lambda i: frame_of(q[0][i], q[1][i], u[i]), t, numbered=True)
 
     # What is asked of every system, see `model.system`.
@@ -210,7 +212,7 @@ class System:
         return self.replaced(forces=(), groups=(), shapes=(), within=(), **watched)
 
     def begun(self, start: Any, t0: Any = 0.0) -> tuple[System, State]:
-        """From the start its bodies give, which may be a little off its constraints, unless another is given."""
+        """At t0 (s), from the start its bodies give, which may be a little off its constraints, or from another."""
         system = self if start is None else self.replaced(start=self.matched(start, self))
         with nullcontext() if is_traced(system) else as_numbers():
             bare = system.bare()

@@ -37,7 +37,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """A system from the papers, with its parameters, and how its paper ran it."""
+    """A system from the papers, with its parameters, and how its paper ran it: `step` (s), `until` (s), `method`."""
 
     name: str
     title: str

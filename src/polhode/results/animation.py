@@ -35,8 +35,8 @@ def animate(
 
     `.html` is a page that plays in any browser: of longer runs `max_frames` samples are kept, evenly by number, and the
     page says so. It says so too where a body turns so far between two frames that its spin would be misread. `.gif` and
-    `.mp4` (which needs ffmpeg) are films, of `seconds` at `fps` frames each, 25 unless said; `.glb` is glTF 2.0, of one
-    motion, for Blender and other tools.
+    `.mp4` (which needs ffmpeg) are films as long as `seconds` (s), of `fps` frames in each, 25 unless said; `.glb` is
+    glTF 2.0, of one motion, for Blender and other tools.
     """
     several = [scenes] if isinstance(scenes, Scene) else list(scenes)
     _check_scenes(several)

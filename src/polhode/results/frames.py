@@ -13,7 +13,8 @@ from polhode.results.page import colours_of_bodies, facing, span
 from polhode.results.scene import Scene, upwards
 
 _ANGLE, _YAW, _PITCH = 0.6, -0.9, 0.35  # rad, as the page begins
-_LATTICE, _SHADOW = "#c5ccd6", "#cdd2d9"
+_GREY = "#4a5568"  # of lines and shadows, let through by so much: on a light page and on a dark one
+_LATTICE, _SHADOW = 0.32, 0.27
 _HALVINGS = 12
 _LINES = 8  # of the lattice either way of the middle
 
@@ -81,19 +82,18 @@ class Stage:
         solid, normals = solid[areas > 0], normals[areas > 0] / areas[areas > 0, None]
         outward = np.where(np.sum(normals * solid[:, 0, 3:6], axis=1, keepdims=True) < 0, -normals, normals)
         for lines in self.walls:
-            ax.add_collection(LineCollection(seen(lines)[0], colors=_LATTICE, linewidths=0.6, zorder=0))
+            ax.add_collection(LineCollection(seen(lines)[0], colors=_GREY, alpha=_LATTICE, linewidths=0.6, zorder=0))
         for point, normal in self.planes:
             cell = _round_down(self.distance / 8)
-            ax.add_collection(
-                LineCollection(seen(self._lattice(point, normal, look, cell))[0], colors="#c5ccd6", linewidths=0.6)
-            )
+            lattice = seen(self._lattice(point, normal, look, cell))[0]
+            ax.add_collection(LineCollection(lattice, colors=_GREY, alpha=_LATTICE, linewidths=0.6))
             slope = normal @ self.light
             if slope > 0.3 and (eye - point) @ normal > 0:
                 x = solid[outward @ self.light > 0, :, :3]
                 shadow = x - ((x - point) @ normal / slope)[..., None] * self.light
-                ax.add_collection(
-                    PolyCollection(seen(shadow)[0], facecolors="#cdd2d9", edgecolors="#cdd2d9", linewidths=0.3)
-                )
+                cast = PolyCollection(seen(shadow)[0], facecolors=_GREY, edgecolors=_GREY, linewidths=0.3)
+                cast.set_agg_filter(_as_one)
+                ax.add_collection(cast)
         front = np.sum((eye - solid[:, 0, :3]) * outward, axis=1) > 0
         solid, outward = solid[front], outward[front]
         places, far = seen(solid[..., :3])
@@ -150,6 +150,12 @@ class Stage:
         one = (u + k)[:, None, None] * e1 + (v + ends)[None, :, None] * e2
         other = (u + ends)[None, :, None] * e1 + (v + k)[:, None, None] * e2
         return point + np.concatenate([one, other])
+
+
+def _as_one(image: Any, dpi: float) -> tuple[np.ndarray, float, float]:
+    """What was drawn, let through as a whole: where triangles meet or overlap it is no darker. (Of a collection it is
+    asked for twice.)"""
+    return np.minimum(image, [1, 1, 1, _SHADOW]), 0, 0
 
 
 def _middle(points: np.ndarray) -> np.ndarray:

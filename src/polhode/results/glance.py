@@ -2,12 +2,14 @@
 
 What is looked for are the promises of sentinels, quantities without a value, and an energy that grew, by the same
 rules as everywhere; only where there is something, it is looked at sample by sample who it is and what. Samples of a
-large batch are looked at in one program and where they are: on a GPU they stay there. Those of one body in one pass
-by numpy, some at a time, which takes no longer than to look for what has no value alone.
+large batch are looked at in one program and where they are: on a GPU they stay there; on a CPU some members of them
+after the other, on all cores, so that what is made of their samples stays in cache. Those of one body in one pass by
+numpy, some at a time, which takes no longer than to look for what has no value alone.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -24,10 +26,14 @@ from polhode.results.judgement import grew
 from polhode.results.look import Look
 from polhode.results.sentinels import promises_of
 from polhode.results.surely import Few
+from polhode.simulation.tiles import workers
 
 # Numbers in all samples, from which on it takes less time than to look at them one by one: each size is compiled.
 _MANY = {"cpu": 2**23, "gpu": 2**16}
 _EACH = 2**14  # samples of one body at a time: what is made of them stays in the cache
+# On a CPU of so many members, and numbers in their samples, some after the other: so many numbers, a power of 2 of
+# members and of samples, so that few sizes are compiled.
+_LARGE, _NUMBERS, _AT_ONCE = 2**12, 2**20, 2**17
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,14 @@ def nothing_wrong(run: Any, first: Any = None) -> bool:
         return False
     if not run.members and first is None and not any(map(on_gpu, jax.tree.leaves(kept.states))):
         return len(kept.steps) >= _EACH and _nothing_wrong_with_one(run)
-    if sum(x.size for x in jax.tree.leaves(kept.states)) < _MANY.get(platform(), 2**16):
+    numbers, members = sum(x.size for x in jax.tree.leaves(kept.states)), math.prod(run.members)
+    own = run.now.own_numbers() if platform() == "cpu" and members >= _LARGE and numbers >= _NUMBERS else None
+    if own is None and numbers < _MANY.get(platform(), 2**16):
         return False
     first = jax.tree.map(lambda x: x[:1], kept.states if first is None else first)
-    return bool(_glance(run.method, run.now, first, kept.states, kept.steps * 1.0, run.t))
+    if own is None:
+        return bool(_glance(run.method, run.now, first, kept.states, kept.steps * 1.0, run.t))
+    return _nothing_wrong_in_parts(run, own, first, numbers // (members * len(kept.steps)))
 
 
 def _nothing_wrong_with_one(run: Any) -> bool:
@@ -101,7 +111,39 @@ def _nothing_wrong_with_one(run: Any) -> bool:
     return bool(np.isfinite([low, high]).all() and max(high - start, start - low) <= most + (largest - least))
 
 
-@stored(static=1)
+def _nothing_wrong_in_parts(run: Any, own: Any, first: Any, numbers: int) -> bool:
+    """The same of some members after the other, each with so many numbers. The last ones may be looked at twice, and
+    the last sample is, up to a power of 2."""
+    kept, shape, members = run.trajectory, run.members, math.prod(run.members)
+    samples = 1 << (len(kept.steps) - 1).bit_length()
+    each = min(members, 1 << max(6, (_AT_ONCE // (samples * numbers)).bit_length() - 1))
+    which = np.minimum(np.arange(samples), len(kept.steps) - 1)
+    times = kept.steps[which] * 1.0, run.t[which]
+    leaves, tree = jax.tree.flatten((run.now, first, kept.states, *times))
+    system, states = jax.tree.leaves(own), len(jax.tree.leaves(first))
+    # Of each: axes in front of the members', None where it has none of theirs; and whether all samples are in front.
+    axes = [*(0 if is_own else None for is_own in system), *[1] * (2 * states), None, None]
+    whole = len(system) + states
+
+    def flat(x: Any, front: int) -> Any:
+        rest = x.shape[front + len(shape) :]
+        return np.broadcast_to(x, (*x.shape[:front], *shape, *rest)).reshape(*x.shape[:front], members, *rest)
+
+    leaves = [x if front is None else flat(x, front) for x, front in zip(leaves, axes, strict=True)]
+
+    def part(begin: int) -> Any:
+        here = slice(begin, begin + each)
+        mine = [x if f is None else x[:, here] if f else x[here] for x, f in zip(leaves, axes, strict=True)]
+        if samples > len(kept.steps):
+            mine[whole : whole + states] = [x[which] for x in mine[whole : whole + states]]
+        return jax.tree.unflatten(tree, mine)
+
+    program = _glance.prepared(run.method, *part(0))
+    starts = (min(begin, members - each) for begin in range(0, members, each))
+    return all(workers().map(lambda begin: bool(program(*part(begin))), starts))
+
+
+@stored(static=1, widely=True)
 def _glance(method: Any, system: Any, first: Any, states: Any, steps: Any, t: Any) -> Any:
     seen = Seen(method, system, states, steps, t)
     there = jnp.isfinite(sum(jax.tree.leaves(states)))

@@ -41,7 +41,7 @@ _JUDGED = ("kinetic", "potential", "slip", "gap")  # must be finite
 @dataclass(frozen=True)
 class Run(Sendable, Course):
     """What `simulate` returns. `run["energy"]`, or `run.energy`, is a quantity at every sample, `list(run)` names all;
-    `dataset` holds them, `plot` shows and `save` keeps them. Arrays have samples first, then members of a batch."""
+    `dataset` holds them, `plot` shows, `save` keeps them: samples first, then members of a batch. `step`, `t0` in s."""
 
     described = ("system", "method", "now", "changes")
     told = ("conserved", "_plain", "_judged", "_looked")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import jax
@@ -17,6 +17,7 @@ import numpy as np
 
 from polhode._programs import stored
 from polhode.algebra.library import library_of
+from polhode.model.functions import is_traced
 from polhode.results.halt import Halt
 from polhode.results.look import Look
 from polhode.results.surely import Few, keeps_energy, keeps_length, keeps_momentum, of_length_1
@@ -117,8 +118,10 @@ def _growing(bound: float) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _size(vectors: Any) -> Any:
-    library = library_of(vectors)
-    return library.sqrt(library.einsum("...i,...i->...", vectors, vectors))
+    squares = [
+        vectors[..., i] * vectors[..., i] for i in range(vectors.shape[-1])
+    ]  # XLA then makes no array of vectors
+    return library_of(vectors).sqrt(sum(squares[1:], squares[0]))
 
 
 def _length_of_attitude(look: Look) -> Any:
@@ -180,7 +183,7 @@ def _defects(system: Any, states: State, t: Any) -> tuple[Any, Any]:
 
 
 def _lengths_of_attitudes(look: Look) -> Any:
-    return np.abs(_size(look.run["attitude"][look.rows]) - 1.0)
+    return abs(_size(look.run["attitude"][look.rows]) - 1.0)
 
 
 def _gap(look: Look) -> Any:
@@ -194,10 +197,10 @@ def _slip(look: Look) -> Any:
 def _to_sizes(look: Look, name: str, *names: str) -> Any:
     """To the largest number of these, where that is more than one and makes a difference."""
     values = look.run[name][look.rows]
-    if (values <= _GAP).all():
+    if not is_traced(values) and (values <= _GAP).all():
         return values
-    sizes = [np.abs(look.run[of][look.rows]).reshape(len(values), -1).max(axis=-1) for of in names]
-    return values / np.maximum(1.0, np.max(sizes, axis=0))
+    sizes = [abs(look.run[of][look.rows]).reshape(len(values), -1).max(axis=-1) for of in names]
+    return values / reduce(library_of(values).maximum, sizes, 1.0)
 
 
 def _energy_of_system(look: Look) -> Any:

@@ -10,18 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from polhode.algebra.library import library_of
+
 _NOTHING = 1e-9  # of its largest part: a quantity that starts smaller than this is near its round-off
 
 
 def starts_with_something(start: Any, largest: Any) -> Any:
     """Whether the size at the start means something against the largest of its parts."""
-    return abs(start) > _NOTHING * np.asarray(largest)
+    return abs(start) > _NOTHING * library_of(largest).asarray(largest)
 
 
 def size_of(start: Any, largest: Any) -> Any:
     """The size at the start, or of the largest part where that means nothing; 1 where there is neither."""
-    size = np.where(starts_with_something(start, largest), np.abs(start), largest)
-    return np.where(size == 0, 1.0, size)
+    where = library_of(start, largest).where
+    size = where(starts_with_something(start, largest), abs(start), largest)
+    return where(size == 0, 1.0, size)
 
 
 def values_and_parts(run: Any, name: str) -> tuple[np.ndarray, Sequence[np.ndarray]]:

@@ -23,7 +23,8 @@ class RigidBody:
     symmetric 3x3 tensor in any body frame. A tensor is diagonalised here and every method
     works in principal axes; what users give and get stays in their own body frame.
     Moments that no mass distribution has (one larger than the sum of the others) are
-    refused unless `allow_unphysical=True`.
+    refused unless `allow_unphysical=True`. `mass` (kg) and `centre`, of mass (m, body axes),
+    are kept where they are known; no rotation depends on them.
 
     More axes in front are a batch of bodies: (..., 3) moments, or (..., 3, 3) tensors. What ends in 3x3 is always
     tensors: a plain 3x3 is one of them, and three bodies by their moments m are given as m[:, :, None] * numpy.eye(3).
@@ -58,29 +59,31 @@ class RigidBody:
 
     @classmethod
     def box(cls, mass: float, size: Any, *, about: Any = (0, 0, 0)) -> RigidBody:
-        """A homogeneous box of edge lengths `size`, about a point of the body frame
+        """A homogeneous box of `mass` (kg) and edges `size` (m), `about` a point (m) of the body frame
         whose origin is the box's centre."""
         return cls._of(solids.box(mass, size), about)
 
     @classmethod
     def ellipsoid(cls, mass: float, semi_axes: Any, *, about: Any = (0, 0, 0)) -> RigidBody:
-        """A homogeneous ellipsoid; three equal semi-axes make a sphere."""
+        """A homogeneous ellipsoid of `mass` (kg), semi-axes (m) along the body axes, `about` a point (m, body axes,
+        from its centre); three equal semi-axes make a sphere."""
         return cls._of(solids.ellipsoid(mass, semi_axes), about)
 
     @classmethod
     def cylinder(cls, mass: float, radius: float, height: float, *, about: Any = (0, 0, 0)) -> RigidBody:
-        """A homogeneous cylinder along the body's z axis; height 0 is a disk."""
+        """A homogeneous cylinder of `mass` (kg), radius and height (m) along the body's z axis, `about` a point (m,
+        body axes, from its centre); height 0 is a disk."""
         return cls._of(solids.cylinder(mass, radius, height), about)
 
     @classmethod
     def points(cls, masses: Any, positions: Any, *, about: Any = None) -> RigidBody:
-        """Point masses at `positions` (n x 3), about their centre of mass if no point is given."""
+        """Point masses (kg) at `positions` (n x 3, m, body axes), about their centre of mass if no point is given."""
         return cls._of(solids.points(masses, positions), about)
 
     @classmethod
     def mesh(cls, vertices: Any, triangles: Any, *, density: float = 1.0, about: Any = None) -> RigidBody:
-        """A homogeneous solid bounded by triangles (n x 3 indices into `vertices`, seen
-        counter-clockwise from outside), about its centre of mass if no point is given."""
+        """A homogeneous solid of a `density` (kg/m³) bounded by triangles (n x 3 indices into `vertices`
+        (m, body axes), counter-clockwise from outside), about its centre of mass if no point is given."""
         return cls._of(solids.mesh(vertices, triangles, density), about)
 
     @classmethod
@@ -94,7 +97,8 @@ class NonTwistingBody(RigidBody):
     """A body on the non-twisting frame of Gebhardt & Romero (2020): it never turns about its
     third axis, w∥ = ω · d3 = 0, a nonholonomic constraint. Without a load the kinetic energy
     and Π1, Π2 are constant (74), and d3 moves along a great circle. The third body axis must
-    be a principal axis: the inertia splits from D3 (32)."""
+    be a principal axis: the inertia splits from D3 (32). `inertia` (kg m², body axes), `mass` (kg)
+    and `centre` (m, body axes) as of a `RigidBody`."""
 
     twist_axis = Vec3(0.0, 0.0, 1.0)
 

@@ -3,11 +3,14 @@
 They are σ, c and d, with σ' = c d, c² = 1 - A σ², d² = 1 - B σ², and the integral G J with
 (G J)' = |y| g N σ²/(1 + N σ²); `free_motion` says what A, B, N, g and y are. There are three
 ways to compute them: a series in t near the start, hyperbolic functions near the separatrix, and
-elliptic functions everywhere else.
+elliptic functions everywhere else. A program of one member takes one of them alone.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -16,8 +19,10 @@ from jax import lax
 from polhode.algebra import Scalar
 from polhode.algebra.elliptic import LEAST_M1, Ladder, ascend, sine_cosine, third_kind, two_product
 
-# In (λt)². Above this a derivative by A loses no more than four digits to 1 - cn; below it three terms are enough.
-_SERIES_BELOW = 1e-4
+# In (λt)². Above this a derivative by A loses no more than three digits to 1 - cn; below it six terms are enough.
+_SERIES_BELOW = 4e-3
+# Of sn, as polynomials in P² and Q: of t³, t⁵ and so on, P in front of every other one, over 3!, 5! and so on.
+_SINE = ((1,), (1, 12), (1, 132), (1, 1224, 3024), (1, 11064, 132624), (1, 99636, 4095792, 4390848))
 _HYPERBOLIC_BELOW = 1e-8  # in m1 exp(2λ|t|), the square of which is left out
 
 
@@ -34,17 +39,20 @@ class Rates(NamedTuple):
 
 
 _ORDINARY = Rates(1.0, 0.5, 0.5, 0.5, 1.0, 0.1, 2.0)  # for the branches not taken: all finite
+_ORDINARY_TIME = 0.05
 
 
 class Flow(NamedTuple):
-    """σ, c, d and G J at time t. G J is line + remainder - atan(tangent), the remainder being what rounding took."""
+    """σ, c, d and G J at time t. G J is line + remainder - the angle of (x, y), the remainder being what rounding
+    took."""
 
     sigma: Scalar
     c: Scalar
     d: Scalar
     line: Scalar
     remainder: Scalar
-    tangent: Scalar
+    x: Scalar
+    y: Scalar
 
 
 def flow_at(rates: Rates, t: Scalar) -> Flow:
@@ -55,14 +63,15 @@ def flow_at(rates: Rates, t: Scalar) -> Flow:
     early = A * t * t < _SERIES_BELOW
     A = jnp.where(early, 1.0, A)
     close = ~early & (rates.difference <= A * _HYPERBOLIC_BELOW * jnp.exp(-2.0 * jnp.sqrt(A) * jnp.abs(t)))
-    flow = _periodic(_where(early | close, _ORDINARY, rates), t)
-
-    def with_others(rates: Rates, flow: Flow) -> Flow:
-        flow = _where(close, _hyperbolic(_where(close, rates, _ORDINARY), t), flow)
-        return _where(early, _series(_where(early, rates, _ORDINARY), t), flow)
-
-    flow = lax.cond(jnp.any(early | close), with_others, lambda rates, flow: flow, rates, flow)
+    flow = Flow(*[jnp.zeros_like(A * t)] * len(Flow._fields))
+    # Each in one place alone: what a member is does not depend on others. Where nobody is it is left out.
+    for mine, way in ((~(early | close), _periodic), (close, _hyperbolic), (early, _series)):
+        flow = lax.cond(jnp.any(mine), partial(_by, way), lambda mine, rates, t, flow: flow, mine, rates, t, flow)
     return flow._replace(c=jnp.where(swapped, flow.d, flow.c), d=jnp.where(swapped, flow.c, flow.d))
+
+
+def _by(way: Callable[[Rates, Scalar], Flow], mine: Scalar, rates: Rates, t: Scalar, flow: Flow) -> Flow:
+    return _where(mine, way(_where(mine, rates, _ORDINARY), jnp.where(mine, t, _ORDINARY_TIME)), flow)
 
 
 def _where(flag: Scalar, u: Any, v: Any) -> Any:
@@ -71,12 +80,10 @@ def _where(flag: Scalar, u: Any, v: Any) -> Any:
 
 def _periodic(rates: Rates, t: Scalar) -> Flow:
     least = jnp.maximum(rates.difference, LEAST_M1 * rates.A)
-    rungs = Ladder.of(jnp.sqrt(rates.A), jnp.sqrt(least), rates.B)
-    z, rest = two_product(rungs.a[-1], t)
-    s, c, d = ascend(rungs, *sine_cosine(0.5 * z, 0.5 * rest))
-    rate, tangent = third_kind(rungs, rates.e, jnp.sqrt(rates.p2), s, c, d)
-    line, rest = two_product(rate, t)
-    return Flow(s * rungs.inverse[0], c, d, line, rest, tangent)
+    rungs = Ladder.of(jnp.sqrt(rates.A), jnp.sqrt(least))
+    s, c, d = ascend(rungs, *sine_cosine(*two_product(rungs.a[-1], t)))
+    rate, angle = third_kind(rungs, rates.e, rates.p2, s, c, d)
+    return Flow(s * rungs.inverse[0], c, d, *two_product(rate, t), *angle)
 
 
 def _hyperbolic(rates: Rates, t: Scalar) -> Flow:
@@ -93,18 +100,28 @@ def _hyperbolic(rates: Rates, t: Scalar) -> Flow:
     slope = v * hat - P + one * (2.0 * n * P - arc - n * T * hat)
     line = rates.G / root * (one * (n * v - arc) + small * slope)
     sign = jnp.where(t < 0, -1.0, 1.0)
-    return Flow(sign * s / root, c, d, sign * line, jnp.zeros_like(t), jnp.zeros_like(t))
+    none = jnp.zeros_like(s)
+    return Flow(sign * s / root, c, d, sign * line, none, none + 1.0, none)
 
 
 def _series(rates: Rates, t: Scalar) -> Flow:
-    """Taylor's, in t."""
-    A, B, N = rates.A, rates.B, rates.N
-    x, P, Q = t * t, A + B, A * B
-    sigma = t * (1.0 - x * (P / 6 - x * ((P * P + 12 * Q) / 120 - x * P * (P * P + 132 * Q) / 5040)))
-    c, d = (
-        1.0 - p * x * (1 / 2 - x * ((p + 4 * q) / 24 - x * (p * p + 44 * Q + 16 * q * q) / 720))
-        for p, q in ((A, B), (B, A))
-    )
-    cubic, quintic = P / 3 + N, (2 * P * P + 9 * Q) / 45 + 2 * N * P / 3 + N * N
-    line = rates.G * N * x * t * (1 / 3 - x * (cubic / 5 - x * quintic / 7))
-    return Flow(sigma, c, d, line, 0.0 * t, 0.0 * t)
+    """Taylor's, in t: of σ by its polynomials, of σ² and σ²/(1 + N σ²) by products of series."""
+    x, P, Q = t * t, rates.A + rates.B, rates.A * rates.B
+    P, Q, N = P * x, Q * x * x, rates.N * x
+    P2 = P * P
+    sine: list[Scalar] = [jnp.ones_like(P)]
+    for k, numbers in enumerate(_SINE, 1):
+        total: Scalar = 0.0
+        power = -P if k % 2 else jnp.ones_like(P)
+        for j, number in reversed(list(enumerate(numbers))):  # the last has the lowest power of P
+            total, power = total + number / math.factorial(2 * k + 1) * (power * Q**j), power * P2
+        sine.append(total)
+    squares = [sum(sine[i] * sine[k - i] for i in range(k + 1)) for k in range(len(sine))]
+    inside: list[Scalar] = []
+    for k, square in enumerate(squares):
+        inside.append(square - N * sum((squares[i] * inside[k - 1 - i] for i in range(k)), 0.0))
+    sigma = t * sum(reversed(sine))
+    line = rates.G * N * t * sum((1 / (2 * k + 3)) * inside[k] for k in reversed(range(len(inside))))
+    sigma2, none = sigma * sigma, jnp.zeros_like(P)
+    c, d = jnp.sqrt(1.0 - rates.A * sigma2), jnp.sqrt(1.0 - rates.B * sigma2)
+    return Flow(sigma, c, d, line, none, none + 1.0, none)

@@ -30,7 +30,9 @@ import jax
 import jax.numpy as jnp
 
 from polhode.algebra import Quaternion, Scalar, Vec3
-from polhode.algebra.elliptic import double_product, once, over, sine_cosine, two_product, two_sum
+from polhode.algebra.computed_once import evaluated
+from polhode.algebra.elliptic import double_product, sine_cosine, two_product, two_sum
+from polhode.algebra.scalars import rsqrt
 from polhode.rotation.free_flow import Rates, flow_at
 from polhode.rotation.state import State
 
@@ -49,33 +51,37 @@ def free_motion(moments: Vec3, state: State, t: Scalar) -> State:
         *(jnp.asarray(v, dtype=float) for v in (*moments, *state.momentum, t))
     )
     heavy = _unit(I1, I2, I3)
-    fast = _unit(*((y / heavy) / (i / heavy) for y, i in ((y1, I1), (y2, I2), (y3, I3))))
-    I, y, t = Vec3(I1, I2, I3) / heavy, Vec3(y1, y2, y3) / heavy / fast, t * fast
+    lighter = 1.0 / heavy
+    I, y = Vec3(I1, I2, I3) * lighter, Vec3(y1, y2, y3) * lighter
+    inverse = Vec3(1.0 / I.x, 1.0 / I.y, 1.0 / I.z)
+    fast = _unit(*y.scale(inverse))
+    y, t = y * (1.0 / fast), t * fast
     rest = y.norm2() < _NO_MOMENTUM
-    swaps, (I1, I2, I3), (y1, y2, y3) = _sorted(I, Vec3(jnp.where(rest, 1.0, y.x), y.y, y.z))
+    swaps, (I_sorted, inverses, y_sorted) = _sorted(I, inverse, Vec3(jnp.where(rest, 1.0, y.x), y.y, y.z))
     sign = jnp.where(swaps[0] ^ swaps[1] ^ swaps[2], -1.0, 1.0)  # an odd number of exchanges mirrors the frame
-    Pi, turn = _sorted_motion(Vec3(I1, I2, I3), Vec3(y1, y2, y3) * sign, t)
+    Pi, turn = _sorted_motion(I_sorted, inverses, y_sorted * sign, t)
     Pi, axis = _unsorted(swaps, Pi * sign), _unsorted(swaps, turn.vector * sign)
-    slow = Vec3(y.x / I.x, y.y / I.y, y.z / I.z) * (0.5 * t)  # gives the derivatives where the body is at rest
+    slow = y.scale(inverse) * (0.5 * t)  # gives the derivatives where the body is at rest
     turn = Quaternion(jnp.where(rest, 1.0, turn.w), *_select(rest, slow, axis))
     return State(state.attitude * turn, _select(rest, y, Pi) * fast * heavy)
 
 
 def _unit(*numbers: Scalar) -> Scalar:
-    """A power of 2 near the largest of them: in that unit no digit changes, and squares neither overflow nor vanish."""
+    """A power of 2 near the largest of them: in that unit no digit changes, and squares neither overflow nor vanish.
+    It has a reciprocal."""
     most = reduce(jnp.maximum, (jnp.abs(jax.lax.stop_gradient(x)) for x in numbers))
     unit = jax.lax.reduce_precision(0.5 * most, exponent_bits=11, mantissa_bits=0)
-    return jnp.where((unit > 0) & jnp.isfinite(unit), unit, 1.0)
+    return jnp.where((unit > 0) & jnp.isfinite(unit), jnp.clip(unit, 2.0**-1000, 2.0**1000), 1.0)
 
 
-def _sorted(I: Vec3, y: Vec3) -> tuple[tuple[Scalar, Scalar, Scalar], Vec3, Vec3]:
-    """Moments in rising order, the momentum with them, and which of the three exchanges were made."""
-    first = I.x > I.y
-    I, y = _exchange(first, I), _exchange(first, y)
-    second = I.y > I.z
-    I, y = _rolled(_exchange(second, _rolled(I, 1)), 2), _rolled(_exchange(second, _rolled(y, 1)), 2)
-    third = I.x > I.y
-    return (first, second, third), _exchange(third, I), _exchange(third, y)
+def _sorted(*vectors: Vec3) -> tuple[tuple[Scalar, Scalar, Scalar], list[Vec3]]:
+    """The first, moments, in rising order, others with them; and which of the three exchanges were made."""
+    first = vectors[0].x > vectors[0].y
+    now = [_exchange(first, v) for v in vectors]
+    second = now[0].y > now[0].z
+    now = [_rolled(_exchange(second, _rolled(v, 1)), 2) for v in now]
+    third = now[0].x > now[0].y
+    return (first, second, third), [_exchange(third, v) for v in now]
 
 
 def _unsorted(swaps: tuple[Scalar, Scalar, Scalar], v: Vec3) -> Vec3:
@@ -96,54 +102,55 @@ def _select(flag: Scalar, u: Vec3, v: Vec3) -> Vec3:
     return Vec3(jnp.where(flag, u.x, v.x), jnp.where(flag, u.y, v.y), jnp.where(flag, u.z, v.z))
 
 
-def _sorted_motion(I: Vec3, y: Vec3, t: Scalar) -> tuple[Vec3, Quaternion]:
-    """Momentum at t, and the turn from then to 0, for I1 <= I2 <= I3."""
+def _sorted_motion(I: Vec3, inverse: Vec3, y: Vec3, t: Scalar) -> tuple[Vec3, Quaternion]:
+    """Momentum at t, and the turn from then to 0, for I1 <= I2 <= I3 and their reciprocals."""
     a, b, g = ((q - p) / (p * q) for p, q in ((I.x, I.y), (I.y, I.z), (I.x, I.z)))
     L2 = y.norm2()
     L = jnp.sqrt(L2)
+    over_L = 1.0 / L
     sphere = g == 0
-    share = jnp.where(sphere, 0.5, b / jnp.where(sphere, 1.0, g))
-    other = jnp.where(sphere, 0.5, a / jnp.where(sphere, 1.0, g))
+    over_g = 1.0 / jnp.where(sphere, 1.0, g)
+    share, other = jnp.where(sphere, 0.5, b * over_g), jnp.where(sphere, 0.5, a * over_g)
     k1, k3 = y.x * y.x + share * y.y * y.y, y.z * y.z + other * y.y * y.y
-    A, B, difference = b * g * k3, a * g * k1, g * _separation(I, y)
+    A, B, difference = b * g * k3, a * g * k1, g * _separation(I, inverse, y)
     one = k1 <= k3  # e is axis 1, f is 3
     ke, delta = jnp.where(one, k1, k3), jnp.where(one, b, a)
     on_cn = one == (difference >= 0)
-    e = 0.5 * jnp.where(on_cn, g * ke / L, L * delta)
+    e = 0.5 * jnp.where(on_cn, g * ke * over_L, L * delta)
     p2 = jnp.where(on_cn, L2 * delta * g, g * g * ke)
-    flow = flow_at(Rates(*map(once, (A, B, difference, delta * g * ke, L * g, e, p2))), t)
+    flow = evaluated(flow_at(evaluated(Rates(A, B, difference, delta * g * ke, L * g, e, p2)), t))
 
     sigma, c, d = flow.sigma, flow.c, flow.d
-    below = c * c + b * g * (y.z * sigma) ** 2
+    scale = 1.0 / (c * c + b * g * (y.z * sigma) ** 2)
     z = Vec3(
-        over(y.x * c - b * y.y * y.z * sigma * d, below),
-        over(y.y * c * d + g * y.x * y.z * sigma, below),
-        over(y.z * d - a * y.x * y.y * sigma * c, below),
+        scale * (y.x * c - b * y.y * y.z * sigma * d),
+        scale * (y.y * c * d + g * y.x * y.z * sigma),
+        scale * (y.z * d - a * y.x * y.y * sigma * c),
     )
-    z = z * (1.5 - 0.5 * z.norm2() / L2)  # |y| as it was
+    z = evaluated(z)
+    z = evaluated(z * (1.0 + 0.5 * (L2 - z.norm2()) * over_L * over_L))  # |y| as it was, whatever 1/L was rounded to
 
     zf, sign, drift = jnp.where(one, z.z, z.x), jnp.where(one, 1.0, -1.0), delta * sigma * y.y
     X, Y = z.y * z.y + zf * zf - drift * z.x * z.z, drift * z.y * L
-    X, Y = X + Y * flow.tangent, Y - X * flow.tangent
-    chi = _half(X, Y)
-    fast, rest = _fast_angle(y, L, jnp.where(one, I.z, I.x), t)
+    X, Y = X * flow.x + Y * flow.y, Y * flow.x - X * flow.y
+    C, S = _half(X, Y)
+    fast, rest = _fast_angle(y, L, over_L, jnp.where(one, I.z, I.x), jnp.where(one, inverse.z, inverse.x), t)
     angle, small = two_sum(fast, sign * flow.line)
-    sine, cosine = sine_cosine(0.25 * angle, 0.25 * (small + rest + sign * flow.remainder))
-    chi = chi[0], sign * chi[1]
-    psi = cosine * chi[0] - sine * chi[1], sine * chi[0] + cosine * chi[1]
-    turn = _turn(_select(one, y, _rolled(y, 2)), _select(one, z, _rolled(z, 2)), L, psi)
+    sine, cosine = sine_cosine(0.5 * angle, 0.5 * (small + rest + sign * flow.remainder))
+    psi = cosine * C - sine * sign * S, sine * C + cosine * sign * S
+    turn = _turn(_select(one, y, _rolled(y, 2)), _select(one, z, _rolled(z, 2)), over_L, evaluated(psi))
     return z, Quaternion(turn.w, *_select(one, turn.vector, _rolled(turn.vector, 1)))
 
 
-def _turn(y: Vec3, z: Vec3, L: Scalar, psi: tuple[Scalar, Scalar]) -> Quaternion:
+def _turn(y: Vec3, z: Vec3, over_L: Scalar, psi: tuple[Scalar, Scalar]) -> Quaternion:
     """B0 R_z(ψ) B(t)ᵀ of momenta y at 0 and z at t, for e the first axis, from cos and sin of ψ/2.
 
     In Euler's angles y = |y| (cos θ, sin θ cos φ, sin θ sin φ), B is R_e(φ) R_3(θ), and the product
     has (w, e) = e^(i(φ0 - φ)/2) (cos ψ/2 cos(θ0 - θ)/2 + i sin ψ/2 cos(θ0 + θ)/2) and the two others
     e^(i(φ0 + φ)/2) (sin ψ/2 sin(θ0 + θ)/2 + i cos ψ/2 sin(θ0 - θ)/2). The shorter way round: w >= 0.
     """
-    (c0, s0), (c, s) = _half_polar(y, L), _half_polar(z, L)
     (C0, S0), (C, S) = _half(y.y, y.z), _half(z.y, z.z)
+    (c0, s0), (c, s) = _half_polar(y.x * over_L), _half_polar(z.x * over_L)
     cosine, sine = psi
     w, e = cosine * (c0 * c + s0 * s), sine * (c0 * c - s0 * s)
     u, v = sine * (s0 * c + c0 * s), cosine * (s0 * c - c0 * s)
@@ -151,36 +158,36 @@ def _turn(y: Vec3, z: Vec3, L: Scalar, psi: tuple[Scalar, Scalar]) -> Quaternion
     w, e = w * minus[0] - e * minus[1], w * minus[1] + e * minus[0]
     u, v = u * plus[0] - v * plus[1], u * plus[1] + v * plus[0]
     sign = jnp.where(w < 0, -1.0, 1.0)
-    return Quaternion(sign * w, sign * e, sign * u, sign * v)
+    return evaluated(Quaternion(sign * w, sign * e, sign * u, sign * v))
 
 
-def _half_polar(y: Vec3, L: Scalar) -> tuple[Scalar, Scalar]:
-    x = 0.5 * y.x / L  # never near ½
-    return jnp.sqrt(0.5 + x), jnp.sqrt(0.5 - x)
+def _half_polar(cosine: Scalar) -> tuple[Scalar, Scalar]:
+    """Of an angle between 0 and π, here never near either. Not from its sine: the same error of 1/L, step after step,
+    would make the turn longer or shorter."""
+    return jnp.sqrt(0.5 + 0.5 * cosine), jnp.sqrt(0.5 - 0.5 * cosine)
 
 
 def _half(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     """Cosine and sine, up to one sign for both, of half the angle of (x, y)."""
     r = jnp.sqrt(x * x + y * y)
     far = r + jnp.abs(x)
-    below = jnp.sqrt(2.0 * r * far)
-    right = x >= 0
-    return over(jnp.where(right, far, y), below), over(jnp.where(right, y, far), below)
+    inverse, right = rsqrt(2.0 * r * far), x >= 0
+    return evaluated((jnp.where(right, far, y) * inverse, jnp.where(right, y, far) * inverse))
 
 
-def _separation(I: Vec3, y: Vec3) -> Scalar:
+def _separation(I: Vec3, inverse: Vec3, y: Vec3) -> Scalar:
     """b y3² - a y1²; the derivative is that of the plain formula."""
     plain = I.x * (I.z - I.y) * y.z * y.z - I.z * (I.y - I.x) * y.x * y.x
     p = double_product(two_product(y.z, y.z), double_product(two_sum(I.z, -I.y), (I.x, 0.0)))
     q = double_product(two_product(y.x, y.x), double_product(two_sum(I.y, -I.x), (I.z, 0.0)))
     high, low = two_sum(p[0], -q[0])
     exact = high + (low + (p[1] - q[1]))
-    return (jax.lax.stop_gradient(exact) + (plain - jax.lax.stop_gradient(plain))) / (I.x * I.y * I.z)
+    product = inverse.x * inverse.y * inverse.z
+    return (jax.lax.stop_gradient(exact) + (plain - jax.lax.stop_gradient(plain))) * product
 
 
-def _fast_angle(y: Vec3, L: Scalar, I: Scalar, t: Scalar) -> tuple[Scalar, Scalar]:
-    """|y| t/I and what its rounding left out, L being |y| rounded."""
-    x = 1.0 / I
+def _fast_angle(y: Vec3, L: Scalar, over_L: Scalar, I: Scalar, x: Scalar, t: Scalar) -> tuple[Scalar, Scalar]:
+    """|y| t/I and what its rounding left out, L being |y| rounded, and x = 1/I."""
     rate, low = two_product(L, x)
     angle, lower = two_product(rate, t)
     squares = [two_product(v, v) for v in (L, *y)]
@@ -189,5 +196,5 @@ def _fast_angle(y: Vec3, L: Scalar, I: Scalar, t: Scalar) -> tuple[Scalar, Scala
         total, error = two_sum(total, square[0])
         rest = rest + (error + square[1])
     product, error = two_product(x, I)
-    low = low + x * (0.5 * (total + rest) / L + L * ((1.0 - product) - error))
+    low = low + x * (0.5 * (total + rest) * over_L + L * ((1.0 - product) - error))
     return angle, jax.lax.stop_gradient(lower + low * t)

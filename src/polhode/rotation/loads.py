@@ -40,15 +40,15 @@ class Load:
     """Base of every load. Loads add: `gravity + friction`."""
 
     def torque(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
-        """In body components."""
+        """The torque (N m, body axes) at time t (s), attitude R (body to space) and omega (rad/s, body axes)."""
         raise NotImplementedError
 
     def moment(self, t: Scalar, R: Mat3, omega: Vec3) -> Vec3:
-        """The part of the torque that no potential accounts for, in body components."""
+        """The part of the torque (N m, body axes) that no potential accounts for; arguments (s, 1, rad/s) as there."""
         return Vec3(0.0, 0.0, 0.0)
 
     def energy(self, t: Scalar, R: Mat3) -> Scalar:
-        """The potential energy; 0 for a load that has none."""
+        """The potential energy (J) at time t (s) and attitude R (body to space); 0 for a load that has none."""
         return 0.0
 
     @property

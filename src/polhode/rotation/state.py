@@ -22,7 +22,7 @@ _MANY = 2**16
 @dataclass(frozen=True)
 class State:
     """Where a body points and how it turns: the attitude R (body to space) as a unit
-    quaternion and the angular momentum Π in body components. Any batch shape."""
+    quaternion and the angular momentum Π (kg m²/s, body axes). Any batch shape."""
 
     attitude: Quaternion
     momentum: Vec3
@@ -49,8 +49,8 @@ class State:
         momentum: Any = None,
         spatial_momentum: Any = None,
     ) -> Start:
-        """The start of a run. Exactly one of `omega` (rad/s, body components), `momentum`
-        (body) and `spatial_momentum`. `attitude`: a Quaternion, (w, x, y, z), a 3x3
+        """The start of a run. Exactly one of `omega` (rad/s, body axes), `momentum` (kg m²/s, body axes) and
+        `spatial_momentum` (kg m²/s, space axes). `attitude`, body to space: a Quaternion, (w, x, y, z), a 3x3
         rotation matrix or a scipy Rotation; the identity if not given. Or `directors`: d1, d2, d3,
         the body axes in space. Leading axes are a batch."""
         if directors is not None:

@@ -16,6 +16,7 @@ from polhode.model.functions import as_arrays, failures_named, is_traced
 from polhode.model.html import table
 from polhode.model.pytree import replaced, tree
 from polhode.model.quantity import Quantity
+from polhode.model.system import described
 from polhode.rotation.body import NonTwistingBody, RigidBody
 from polhode.rotation.judgement import GIVEN, check_fit, conserved_in, look_at
 from polhode.rotation.loads import Free, InPrincipalAxes, Load
@@ -25,6 +26,7 @@ from polhode.rotation.state import Start, State
 from polhode.rotation.watching import WatchedNumber
 
 
+@described
 @tree
 class Rotation:
     """One rotating body with its load: Π' = Π × Ω + T, R' = R skew(Ω), Ω = I⁻¹Π. A pytree: it passes through jit,
@@ -55,7 +57,7 @@ class Rotation:
 
     @classmethod
     def of(cls, moments: Vec3, load: Load | None = None) -> Rotation:
-        """From principal moments, along the body axes, that no `RigidBody` checked."""
+        """From principal moments (kg m²), along the body axes, that no `RigidBody` checked."""
         return replaced(object.__new__(cls), moments=moments, load=load or Free(), twist_axis=None, axes=None)
 
     def replaced(self, **changes: Any) -> Rotation:
@@ -85,28 +87,28 @@ class Rotation:
         return self.replaced(load=Free())
 
     def omega(self, Pi: Vec3) -> Vec3:
-        """Ω = I⁻¹ Π. The reciprocals are constants of a loop, where divisions would not be."""
+        """Ω = I⁻¹ Π (rad/s) of Π (kg m²/s), body axes. Reciprocals are constants of a loop, divisions would not be."""
         I = self.moments
         if self.axes is not None:
             return self.axes.rotate(self.principal.omega(self.axes.unrotate(Pi)))
         return Vec3((1.0 / I.x) * Pi.x, (1.0 / I.y) * Pi.y, (1.0 / I.z) * Pi.z)
 
     def momentum(self, omega: Vec3) -> Vec3:
-        """Π = I Ω."""
+        """Π = I Ω (kg m²/s) of Ω (rad/s), body axes."""
         if self.axes is not None:
             return self.axes.rotate(self.moments.scale(self.axes.unrotate(omega)))
         return self.moments.scale(omega)
 
     def torque(self, t: Scalar, q: Quaternion, omega: Vec3) -> Vec3:
-        """T at time t and attitude q, in body components."""
+        """T (N m) at time t (s), attitude q (body to space) and omega (rad/s), both in body axes."""
         return self.load.torque(t, q.matrix(), omega)
 
     def kinetic(self, Pi: Vec3) -> Scalar:
-        """½ Π · I⁻¹Π (J), of the momentum in the body."""
+        """½ Π · I⁻¹Π (J), Π (kg m²/s) in body axes."""
         return 0.5 * Pi.dot(self.omega(Pi))
 
     def potential(self, t: Scalar, q: Quaternion) -> Scalar:
-        """U at time t and attitude q (J)."""
+        """U (J) at time t (s) and attitude q (body to space)."""
         return self.load.energy(t, q.matrix())
 
     def to_principal(self, state: State) -> State:
@@ -131,7 +133,7 @@ class Rotation:
 
     @property
     def tensor(self) -> Any:
-        """The inertia, 3x3, in the user's axes; of a batch of bodies (*batch, 3, 3)."""
+        """The inertia (kg m²), 3x3, in the user's body axes; of a batch of bodies (*batch, 3, 3)."""
         if is_traced((self.moments, self.axes)):
             A = jnp.eye(3) if self.axes is None else self.axes.matrix().array
             return (A * self.moments.array[..., None, :]) @ jnp.swapaxes(A, -1, -2)

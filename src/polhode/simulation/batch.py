@@ -22,12 +22,20 @@ class Batch(ABC):
 
     @abstractmethod
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
-        """`count` samples, `stride` steps apart: the state, `Ended` of the members packed, the largest tally, and
-        samples, in arrays of numpy or of a GPU. Members that are lost are NaN from there on."""
+        """`count` samples, `stride` steps apart: the state, `Ended` of the members, the largest tally, and samples, in
+        arrays of numpy or of a GPU. Members that are lost are NaN from there on."""
 
+    def pace(self, state: Any, done: Any, t0: Any, h: Any) -> float:
+        """Seconds of a step from here, as far as that is known before the first call: most that it may be."""
+        return math.inf
+
+    @abstractmethod
     def all_here(self, ended: Any) -> bool:
         """Whether no member was lost."""
-        return bool(ended[0].all())
+
+    def packed(self, ended: Any) -> Any:
+        """`Ended` of the members packed, in one array."""
+        return np.asarray(ended)
 
     def __call__(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
         """The last members that are left stay where they were when their step failed, and the call ends there."""
@@ -36,7 +44,7 @@ class Batch(ABC):
         taken = int(count * stride)
         if self.all_here(ended):  # most: nothing else is looked at, which would have to come from a GPU
             return Block(state, done + taken, tally, np.asarray(True), Report.explicit(), samples)
-        here, failed, converged, error, iterations = np.asarray(ended).reshape(5, *self.shape)
+        here, failed, converged, error, iterations = self.packed(ended).reshape(5, *self.shape)
         if not here.any():
             taken = max(int(failed.max()) - 1, 0)
             state = self.run(begun, done, t0, h, np.int64(1), np.int64(taken))[0] if taken else begun

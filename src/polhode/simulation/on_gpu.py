@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._notices import warn
+from polhode._notices import warn_once
 from polhode._programs import platform
 from polhode.kernel import UnwritableError
 from polhode.kernel.cuda import why_not
@@ -20,8 +20,6 @@ from polhode.simulation.loop import numbers_in
 from polhode.simulation.member import kernel_of_steps
 from polhode.simulation.samples_on_gpu import free_memory
 from polhode.simulation.tiles import Tiles
-
-_told: set[str] = set()
 
 
 def program_of_batch(method: Any, system: Any, state: Any) -> Batch:
@@ -36,14 +34,14 @@ def program_of_batch(method: Any, system: Any, state: Any) -> Batch:
             return OnGpu(kernel_of_steps(method, system, tuple(jax.tree.leaves(own)), state), system, own, state)
         except UnwritableError as error:
             why = f"{method.name} holds {error}"
-    if why not in _told:
-        _told.add(why)
-        warn(f"the batch runs by XLA's own loop, several times slower than a kernel would: {why}")
+    warn_once(f"the batch runs by XLA's own loop, several times slower than a kernel would: {why}")
     return Tiles(method, system, state)
 
 
 class OnGpu(Batch):
-    """`kernel`: an `OverDevices`."""
+    """`kernel`: an `OverDevices`. `tallied`: of each member, in the last call."""
+
+    tallied: Any = None
 
     def __init__(self, kernel: Any, system: Any, own: Any, state: Any) -> None:
         super().__init__(state)
@@ -85,6 +83,7 @@ class OnGpu(Batch):
             *now, ended, tally = self._kernel(numbers, [*self._numbers, *arrays], arrays)
             for kept, x in zip(rows, now, strict=True):
                 kept.append(x[: self.count] if self._more else x)
+        self.tallied = tally
         end = self.shaped([kept[-1] for kept in rows], state)
         ended = ended[:, : self.count] if self._more else ended
         return end, ended, np.asarray(_most(tally)), self.shaped(_stacked(rows), state, int(count))

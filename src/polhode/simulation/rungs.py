@@ -11,7 +11,7 @@ from polhode.simulation.loop import Block, run_block, run_block_briefly
 from polhode.simulation.on_gpu import program_of_batch
 from polhode.simulation.tiles import capacity_of
 
-_CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
+CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
 # Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
 # these steps without it. Of one body both take as long.
 _BRIEFLY, _SMALL = 512, 64
@@ -103,5 +103,5 @@ class Rungs:
         """Whether there is a rung above the one that failed; if so it takes over."""
         if self._at(done) + 1 == len(self._rungs):
             return False
-        self._rung, self._until = self._rung + 1, done + _CAREFUL
+        self._rung, self._until = self._rung + 1, done + CAREFUL
         return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -24,7 +25,8 @@ from polhode.simulation.loop import capacity_for, numbers_in, run_members
 WIDTH = 64  # members; what a step of them makes stays in the first-level cache
 _ROOM = 3 * 2**15  # numbers
 GROUP = 32  # tiles of a call at most, so that calling takes little of the time
-_OF_GPU = 2**29  # steps of members, in the first call: some tenths of a second at most
+_OF_GPU = 2**15  # members that take as long as one body does elsewhere, at least
+_TRIED = 4  # steps of some members, to see how long they take
 MANY, LARGE_GROUP = 2**16, 128  # of more members than that a call takes more tiles, to the next sample
 
 
@@ -43,8 +45,8 @@ def capacity_of(state: Any) -> int:
 def first_steps(state: Any, steps: int) -> int:
     """Of a run that begins with so many of one body before it looks at the clock."""
     members = math.prod(state.shape)
-    if members > 1 and platform() == "gpu":
-        return max(8, _OF_GPU // members)
+    if state.shape and platform() == "gpu":
+        return max(8, _OF_GPU * steps // members)
     return max(8, steps * WIDTH // max(WIDTH, members))
 
 
@@ -112,42 +114,74 @@ class Tiles(Batch):
         tiles = -(-self.count // self._width)
         self._room = 1 if tiles == 1 else LARGE_GROUP if self.count > MANY else GROUP
         self._capacity = capacity_of(state)
-        self._each = min(self._room, -(-tiles // cores())) * self._width  # members of a call
+        calls = -(-tiles // self._room)
+        calls = min(-(-calls // cores()) * cores(), tiles)  # as many for every core
+        self._each = -(-tiles // calls) * self._width  # members of a call
         self._starts = range(0, self.count, self._each)
         self._last: Any = (None, [])
-        self._systems = self._cut(system, self._own)
-        like = (self._systems[0], self._cut(state)[0], np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
+        leaves, tree = jax.tree.flatten(system)
+        flat = [self.flat(x) if is_own else x for x, is_own in zip(leaves, self._own, strict=True)]
+        self._systems = [
+            jax.tree.unflatten(
+                tree, [self._piece(x, first) if is_own else x for x, is_own in zip(flat, self._own, strict=True)]
+            )
+            for first in self._starts
+        ]
+        piece = jax.tree.map(lambda x: self._piece(self.flat(x), 0), state)
+        like = (self._systems[0], piece, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
         self._program = run_tiles.prepared(method, self._own, self._capacity, *like)
 
     def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
-        parts = self._last[1] if state is self._last[0] else self._cut(state)
+        """`Ended` is one array for every call, in tiles."""
+        parts = self._last[1] if state is self._last[0] else None
+        flat = state if parts else jax.tree.map(self.flat, state)
         wide = [np.shape(x)[len(self.shape) :] for x in jax.tree.leaves(state)]
-        ends = [np.empty((self.count, *rest)) for rest in wide]
-        rows_apart = self._capacity > 1
-        samples = [
-            np.empty((int(count), self.count, *rest)) if rows_apart else x[None]
-            for rest, x in zip(wide, ends, strict=True)
-        ]
-        ended = np.empty((5, self.count))
+        ends = self._room_for(1, wide)
+        samples = self._room_for(int(count), wide) if self._capacity > 1 else ends
 
-        def call(k: int) -> tuple[Any, Any]:
+        def call(k: int) -> tuple[Any, Any, Any]:
             first = self._starts[k]
             members = min(self._each, self.count - first)
             place, tiles = slice(first, first + members), -(-members // self._width)
-            new = self._program(self._systems[k], parts[k], done, t0, h, count, stride, np.int64(tiles))
+            mine = parts[k] if parts else jax.tree.map(lambda x: self._piece(x, first), flat)
+            new = self._program(self._systems[k], mine, done, t0, h, count, stride, np.int64(tiles))
             end, how, tally, rows = jax.block_until_ready(new)
             for whole, x in zip(ends, jax.tree.leaves(end), strict=True):
-                whole[place] = self._joined(x, 0)[:members]
-            for whole, x in zip(samples if rows_apart else (), jax.tree.leaves(rows), strict=True):
+                whole[0, place] = self._joined(x, 0)[:members]
+            for whole, x in zip(samples, jax.tree.leaves(rows), strict=False):  # no rows: the only sample is the end
                 whole[:, place] = self._joined(np.asarray(x)[:tiles, : int(count)], 1)[:, :members]
-            ended[:, place] = self._joined(how, 1)[:, :members]
-            return end, np.asarray(tally)[:tiles].max(axis=0)
+            return end, np.asarray(how)[:tiles], np.asarray(tally)[:tiles].max(axis=0)
 
         calls = range(len(self._starts))
         new = [call(0)] if len(calls) == 1 else list(workers().map(call, calls))
-        whole = self.shaped(ends, state)
-        self._last = (whole, [end for end, _ in new])  # cut already, where the run goes on from there
-        return whole, ended, np.max([tally for _, tally in new], axis=0), self.shaped(samples, state, int(count))
+        end, ended, tally = zip(*new, strict=True)
+        whole = self.shaped([x[0] for x in ends], state)
+        self._last = (whole, end)  # cut already, where the run goes on from there
+        return whole, ended, np.max(tally, axis=0), self.shaped(samples, state, int(count))
+
+    def pace(self, state: Any, done: Any, t0: Any, h: Any) -> float:
+        """From a few steps of some members: a call with all of a large batch takes as long as several steps."""
+        calls = len(self._starts)
+        if calls == 1:
+            return super().pace(state, done, t0, h)
+        some = jax.tree.map(lambda x: self._piece(self.flat(x), 0), state)
+        numbers = (done, t0, h, np.int64(1), np.int64(_TRIED), np.int64(self._each // self._width))
+        began = time.perf_counter()
+        jax.block_until_ready(self._program(self._systems[0], some, *numbers))
+        return (time.perf_counter() - began) / _TRIED * calls / cores()
+
+    def all_here(self, ended: Any) -> bool:
+        return all(how[:, 0].all() for how in ended)
+
+    def packed(self, ended: Any) -> Any:
+        return np.concatenate([self._joined(how, 1) for how in ended], axis=1)[:, : self.count]
+
+    def _room_for(self, samples: int, wide: list[tuple[int, ...]]) -> list[np.ndarray]:
+        """Arrays for the numbers of all members, of numbers so wide each, as parts of one: memory that is new comes
+        in larger pieces then, which takes less time."""
+        sizes = [samples * self.count * math.prod(rest) for rest in wide]
+        parts = np.split(np.empty(sum(sizes)), np.cumsum(sizes)[:-1])
+        return [x.reshape(samples, self.count, *rest) for x, rest in zip(parts, wide, strict=True)]
 
     def _joined(self, x: Any, behind: int) -> np.ndarray:
         """Tiles as one axis, behind some others."""
@@ -155,20 +189,9 @@ class Tiles(Batch):
         depth = behind + 1 + len(self._tile)
         return x.reshape(*x.shape[:behind], -1, *x.shape[depth:])
 
-    def _cut(self, values: Any, own: tuple[bool, ...] | None = None) -> list[Any]:
-        """For every call, numbers of its members and those for all; all are of members unless said."""
-        leaves, tree = jax.tree.flatten(values)
-        own = own or (True,) * len(leaves)
-        cuts = [self._pieces(x) if is_own else [x] * len(self._starts) for x, is_own in zip(leaves, own, strict=True)]
-        return [jax.tree.unflatten(tree, [cut[k] for cut in cuts]) for k in range(len(self._starts))]
-
-    def _pieces(self, x: Any) -> list[np.ndarray]:
-        """Numbers of each member, for every call, in tiles; the last one is filled up."""
-        flat = self.flat(x)
-        pieces = []
-        for first in self._starts:
-            mine = flat[first : first + self._each]
-            piece = np.zeros((self._room * self._width, *flat.shape[1:]))
-            piece[: len(mine)], piece[len(mine) : self._each] = mine, mine[-1]
-            pieces.append(piece.reshape(self._room, *self._tile, *flat.shape[1:]))
-        return pieces
+    def _piece(self, x: Any, first: int) -> np.ndarray:
+        """Numbers of the members of the call that begins with this one, in tiles; the last one is filled up."""
+        mine = x[first : first + self._each]
+        piece = np.zeros((self._room * self._width, *mine.shape[1:]))
+        piece[: len(mine)], piece[len(mine) : self._each] = mine, mine[-1]
+        return piece.reshape(self._room, *self._tile, *mine.shape[1:])

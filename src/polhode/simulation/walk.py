@@ -69,13 +69,15 @@ class Walk:
                 if signals.came is not None:
                     self.status = Status.INTERRUPTED
                     break
-                clock, fresh = time.perf_counter(), not signals.keeping
                 signals.waiting = True
                 if (program := self.ladder.made(self.done)) is None:
                     with bar.waiting(words):
-                        block, stride = self._next(self.ladder.program(self.done))
-                else:
-                    block, stride = self._next(program)
+                        program = self.ladder.program(self.done)  # compiled here, if ever
+                if not signals.keeping and self.state.shape:
+                    pace = program.pace(self.state, np.int64(self.done), self.t0, self.plan.step)
+                    self.budget = max(self.budget, int(_BLOCK_SECONDS * slower(self.state) / pace))
+                clock = time.perf_counter()
+                block, stride = self._next(program)
                 signals.waiting = False
                 spent, before = time.perf_counter() - clock, self.done
                 self._take(block, stride)
@@ -83,7 +85,7 @@ class Walk:
                 bar.advance(self.done)
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
-                if not fresh and before < self.done < self.plan.total:  # the first call may have compiled
+                if before < self.done < self.plan.total:
                     longer = min(growth(self.state), _BLOCK_SECONDS * slower(self.state) / max(spent, 1e-6))
                     self.budget = max(1, int((self.done - before) * longer))
             if self.plan.at is not None and self.status in (Status.OK, Status.STOPPED):

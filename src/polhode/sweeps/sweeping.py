@@ -63,6 +63,7 @@ def sweep(
              written as it goes. Called again, a sweep that was cut short goes on
     scheduler  the address of a Dask scheduler, "tcp://host:8786"; processes of this machine unless said, `workers`
              of them
+    until, step, every_seconds, times   of all members, s, as for `simulate`
     rerun    run members that failed once more
     force    replace what is at `out`, and begin anew
 

@@ -31,7 +31,7 @@ Reader = Callable[[Run], np.ndarray]
 
 @dataclass(frozen=True)
 class Quotient:
-    """Q(t) = |ξ(h) - ξ(h/2)| / |ξ(h/2) - ξ(h/4)|, 2ⁿ + O(h) for a method of order n (120)."""
+    """Q(t) = |ξ(h) - ξ(h/2)| / |ξ(h/2) - ξ(h/4)|, 2ⁿ + O(h) for a method of order n (120), at times t (s)."""
 
     label: str
     expected: float  # the order the method claims
@@ -85,7 +85,8 @@ def quotient(
     decimals: int | None = None,
     **parameters: Any,
 ) -> Quotient:
-    """The second quotient of precision of a method on a problem, from runs with h, h/2 and h/4.
+    """The second quotient of precision of a method on a problem, from runs `until` a time (s) with a `step` h (s), h/2
+    and h/4.
 
     problem     a built-in problem's name (with its parameters by name), or a Problem
     of          "attitude" (nine components of the directors of each body), the name of another quantity of its

@@ -49,7 +49,7 @@ class Applied:
         raise NotImplementedError
 
     def everywhere(self, masses: Any) -> Any:
-        """The same for every body of the system, (N, 6), of these masses, where the force is constant."""
+        """The same for every body of the system, (N, 6), of these masses (kg), where the force is constant."""
         raise NotImplementedError
 
     def energy(self, view: View) -> Any:

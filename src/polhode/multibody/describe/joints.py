@@ -113,6 +113,7 @@ class Distance(Joint):
 
     @property
     def holonomic(self) -> int:
+        """One: the distance."""
         return 1
 
     @property

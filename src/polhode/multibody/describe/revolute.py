@@ -56,10 +56,12 @@ class Revolute(AboutAxis):
 
     @property
     def holonomic(self) -> int:
+        """Five, and one for its drive."""
         return 5 + (self.angle is not None)
 
     @property
     def rheonomic(self) -> bool:
+        """Whether it is driven."""
         return self.angle is not None
 
     def traced(self, names: Sequence[str]) -> Constraint:

@@ -87,7 +87,7 @@ class _OnPlane(_Rolling):
         )
 
     def arm(self, view: View) -> Vec3:
-        """From the centre of the body to the point of contact, space axes."""
+        """From the centre of the body to the point of contact (m, space axes)."""
         raise NotImplementedError
 
     def phi(self, view: View) -> Any:
@@ -236,9 +236,7 @@ class KnifeEdge(_OneBody):
     normal: Any = (0.0, 1.0, 0.0)
     name: Static[str] = ""
 
-    @property
-    def nonholonomic(self) -> int:
-        return 1
+    nonholonomic = 1
 
     def bind(self, bodies: Mapping[str, Body]) -> Constraint:
         named: Any = super().bind(bodies)

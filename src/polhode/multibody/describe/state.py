@@ -15,7 +15,8 @@ from polhode.multibody.describe.bodies import Body
 
 @tree
 class State:
-    """Of N bodies and k constraint rows."""
+    """Of N bodies and k constraint rows: `positions` of the centres of mass (m) and `velocities` (m/s) in space axes,
+    `quaternions` w, x, y, z, body to space, `omegas` (rad/s) in body axes, `multipliers` (N, N m)."""
 
     positions: Any  # (N, 3) of the centres of mass, space axes (m)
     quaternions: Any  # (N, 4) w, x, y, z, body to space

@@ -68,7 +68,7 @@ _GROUND = Frame(_O, Mat3.identity(), _O, _O)
 
 
 class View:
-    """Positions, rotations and velocities of bodies at time `t`. Bodies are named, or
+    """Positions, rotations and velocities of bodies at time `t` (s). Bodies are named, or
     numbered in the order in which the system lists them; "ground" is at rest at the origin.
 
     `numbered`: `names` are all bodies of the system. A view of some of them does not answer to numbers."""
@@ -133,11 +133,11 @@ class View:
         return _array(self.frame(body).direction(s))
 
     def point(self, body: str | int, s: Any) -> Any:
-        """r + R s: a point of the body (s in body axes, from the centre of mass), in space."""
+        """r + R s (m, space axes): a point of the body, s (m) in body axes, from the centre of mass."""
         return _array(self.frame(body).point(s))
 
     def point_velocity(self, body: str | int, s: Any) -> Any:
-        """v + R(Ω × s), space axes."""
+        """v + R(Ω × s) (m/s, space axes), of that point."""
         return _array(self.frame(body).point_velocity(s))
 
 
@@ -172,12 +172,7 @@ class OfView(Traced):
             return fn
         numbers = jax.tree.map(as_float, dict(parameters))
         known = _marked(fn, names, numbers)
-        seen = None if known is None else _uses.get(known)
-        uses, found = seen or bodies_used(lambda view: fn(view, **numbers), names, what)
-        if known is not None and seen is None:
-            if len(_uses) >= _MANY:  # other threads may be at it, too
-                _uses.clear()
-            _uses[known] = uses, found
+        uses, found = _used(known, fn, names, numbers, what)
         if found != shape:
             raise InputError(
                 f"the function of {what} returned an array of shape {shape} when the system was made, and now one of "
@@ -202,6 +197,24 @@ def _marked(fn: Callable[..., Any], names: Sequence[str], numbers: Any) -> Hasha
         return None
     leaves, tree = jax.tree.flatten(numbers)
     return mark, tuple(names), tree, tuple(np.shape(x) for x in leaves), settings(), has_64_bits()
+
+
+def _used(
+    known: Hashable | None, fn: Callable[..., Any], names: Sequence[str], numbers: Any, what: str
+) -> tuple[tuple[str, ...], Any]:
+    """As `bodies_used`; of a function that is known, what was seen before."""
+    seen = None if known is None else _uses.get(known)
+    found = seen or bodies_used(lambda view: fn(view, **numbers), names, what)
+    if known is not None and seen is None:
+        if len(_uses) >= _MANY:  # other threads may be at it, too
+            _uses.clear()
+        _uses[known] = found
+    return found
+
+
+def shape_of(fn: Callable[[View], Any], names: Sequence[str], what: str) -> Any:
+    """Of what the function of `what` returns, among bodies of these names."""
+    return _used(_marked(fn, names, {}), fn, names, {}, what)[1]
 
 
 def bodies_used(fn: Callable[[View], Any], names: Sequence[str], what: str) -> tuple[tuple[str, ...], Any]:

@@ -11,7 +11,7 @@ from polhode.model.pytree import Code, Static, tree
 from polhode.multibody.describe.applied import Applied
 from polhode.multibody.describe.bodies import Body
 from polhode.multibody.describe.constraints import Constraint
-from polhode.multibody.describe.views import OfView, View, bodies_used
+from polhode.multibody.describe.views import OfView, View, shape_of
 
 _KINDS: dict[type, str] = {Body: "bodies", Applied: "forces", Constraint: "constraints"}
 
@@ -61,7 +61,7 @@ def check_functions(what: str, given: Mapping[str, Any] | None, shape: tuple[int
     for name, fn in (given or {}).items():
         if not callable(fn):
             raise InputError(f"{what} {name!r} must be a function of a view; got {fn!r}")
-        _, found = bodies_used(fn, names, f"{what} {name!r}")
+        found = shape_of(fn, names, f"{what} {name!r}")
         if found != shape:
             wanted = "one number" if shape == () else "a point, three numbers"
             raise InputError(f"{what} {name!r} must return {wanted}; its function returned shape {found}")

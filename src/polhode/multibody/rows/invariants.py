@@ -14,7 +14,7 @@ from polhode.multibody.rows.momenta import in_space, momentum, motion, pose
 
 
 def energy(system: Gathered, state: State, t: Any = 0.0) -> tuple[Any, Any]:
-    """Kinetic and potential energy (J)."""
+    """Kinetic and potential energy (J) at time t (s)."""
     u = motion(state)
     return 0.5 * jnp.sum(momentum(system, u) * u), potential_energy(system, state, t)
 
@@ -37,12 +37,13 @@ def linear_momentum(system: Gathered, state: State) -> Any:
 
 
 def angular_momentum(system: Gathered, state: State, about: Any = (0.0, 0.0, 0.0)) -> Any:
-    """Σ (r - about) × m v + R J Ω (kg m²/s, space axes)."""
+    """Σ (r - about) × m v + R J Ω (kg m²/s, space axes), of a point `about` (m)."""
     p = in_space(state.rotations, momentum(system, motion(state)))
     return jnp.sum(cross(state.positions - jnp.asarray(about, dtype=float), p[:, :3]) + p[:, 3:], axis=0)
 
 
 def residuals(system: Gathered, state: State, t: Any = 0.0) -> tuple[Any, Any]:
-    """ψ (k,) of every row and φ (k,), 0 on nonholonomic rows; `system.row_names` names them."""
+    """ψ (k,) of every row (m/s or rad/s) and φ (k,) (m or rad), 0 on nonholonomic rows, at time t (s);
+    `system.row_names` names them."""
     q = pose(state)
     return assembly.psi(system, q, motion(state), t), assembly.phi(system, q, t)

@@ -26,13 +26,13 @@ from polhode.multibody.start.least_motion import Least, rows_at, sizes
 from polhode.multibody.start.least_multipliers import least
 from polhode.multibody.start.moment import moment
 
-_ASIDE = 1e-6
-_CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of each row (m, rad, m/s, rad/s)
+ASIDE = 1e-6
+CLOSED = 1e-12  # a projected start is closed to this, relative to the terms of each row (m, rad, m/s, rad/s)
 
 
 @unchanged()
 def consistent_start(system: Gathered, t: float = 0.0) -> tuple[State, Correction]:
-    """The start of a system with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
+    """The start of a system at t (s) with φ = 0, ψ = 0 and the multipliers that go with it, and what had to
     be changed. Positions, then velocities, move by the least in the metric of kinetic energy. With hundreds
     of rows, none of which follows from others, this takes linear time; else the cube of their number.
 
@@ -82,7 +82,7 @@ def _closed(system: Gathered, state: State, t: float) -> tuple[State, np.ndarray
         if not np.isfinite(phi).all():
             break
         rows = rows_at(system, state, t, hol)
-        if _holds(system, rows, phi, rows.scale(sizes(state)), _CLOSED):
+        if _holds(system, rows, phi, rows.scale(sizes(state)), CLOSED):
             return state, moved
         d = -rows.motion(phi).reshape(system.size, 6)
         d *= min(1.0, 1.0 / max(1e-300, np.abs(d[:, 3:]).max()))  # turn by no more than a radian at once
@@ -114,8 +114,8 @@ def _moving(system: Gathered, state: State, t: float) -> State:
         state = replace(state, velocities=state.velocities - du[:, :3], omegas=state.omegas - du[:, 3:])
         psi = np.asarray(moment(system, state, t).psi)
     scale = rows.scale(_speeds(given) + _speeds(np.asarray(motion(state)))) + asked
-    scale = scale + _ASIDE * scale.max()  # a row of what stands still has the round-off of those that move
-    if not _holds(system, rows, psi, scale, 1e3 * _CLOSED):
+    scale = scale + ASIDE * scale.max()  # a row of what stands still has the round-off of those that move
+    if not _holds(system, rows, psi, scale, 1e3 * CLOSED):
         worst = int(np.argmax(np.abs(psi)))
         clash = clashing(system, state, t, np.arange(system.rows), psi) or [
             system.row_names[i] for i in companions_of(system, rows, worst)

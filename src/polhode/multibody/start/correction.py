@@ -9,7 +9,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Correction:
-    """What `consistent_start` changed: per body, and what each row was before."""
+    """What `consistent_start` changed: of each body `shift` (m), `velocity` (m/s) in space axes, `turn` (rad), `omega`
+    (rad/s) in body axes; and what each row was before, `phi` (m or rad) and `psi` (m/s or rad/s)."""
 
     names: tuple[str, ...]
     row_names: tuple[str, ...]

@@ -23,7 +23,7 @@ from polhode.multibody.start.least_motion import Least, are_many, rows_at, sizes
 from polhode.multibody.start.moment import moment
 
 _NEAR = 1e-6  # rows this near to following from others are named when they disagree
-_OUT_OF_TRUE = 1e-4  # and those this near, but not within the tolerance, are warned of
+OUT_OF_TRUE = 1e-4  # and those this near, but not within the tolerance, are warned of
 _LITTLE = 1e-3  # rows that disagree by less, relative to their terms, may be meant to agree
 
 
@@ -86,7 +86,7 @@ def warn_of_what_nearly_follows(system: Gathered, state: State, t: float) -> Non
     gyration = np.trace(inertias, axis1=1, axis2=2) / masses / 3
     A = rows_at(system, state, t).A
     u, s, _ = np.linalg.svd(weighted(A, np.ones_like(masses), gyration[:, None, None] * np.eye(3)).toarray())
-    nearly = np.flatnonzero((s > system.tolerance) & (s < _OUT_OF_TRUE))
+    nearly = np.flatnonzero((s > system.tolerance) & (s < OUT_OF_TRUE))
     if not len(nearly):
         return
     last = nearly[-1]

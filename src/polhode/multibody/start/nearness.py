@@ -10,7 +10,7 @@ from polhode.multibody.start.correction import Correction
 _SHIFT, _TURN, _SPEED = 1e-3, 1e-2, 1e-3  # of the extent; rad; of the speeds
 
 
-_TOLD = 1e-9  # of the size and the speeds of a system: corrections of a start below this are round-off
+TOLD = 1e-9  # of the size and the speeds of a system: corrections of a start below this are round-off
 _REST = 1e-6  # 1/s: what moves by less than this of its size is at rest
 
 
@@ -32,7 +32,7 @@ def is_round_off(system: Gathered, change: Correction) -> bool:
         for x in (system.start.velocities, system.start.omegas, *change.parts)
     )
     speed = max(v, size * omega, _REST * size)
-    return shift <= _TOLD * size and turn <= _TOLD and max(dv, size * domega) <= _TOLD * speed
+    return shift <= TOLD * size and turn <= TOLD and max(dv, size * domega) <= TOLD * speed
 
 
 def too_far_away(system: Gathered, change: Correction) -> bool:

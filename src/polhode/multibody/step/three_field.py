@@ -97,8 +97,9 @@ class ThreeField(MultibodyMethod):
         return shaped(x), report
 
     def rows_left(self, system: System, state: State, t: Any, h: Any) -> tuple[Any, Any, Any, Any]:
-        """What is left of each row (φ⁺, else ψ⁺) where all are held as nearly as can be after a step; how much that is
-        of the size of what they hold; the work that they do, of the kinetic energy; and whether this was found."""
+        """What is left of each row (φ⁺, else ψ⁺) where all are held as nearly as can be after a step of h (s); how much
+        that is of the size of what they hold; the work that they do, of the kinetic energy; and whether this was
+        found."""
         equations = self._equations(system, state, t, h)
         x, report, _ = LeastNorm().solve(equations)
         _, psi, phi, _, _ = equations.residual(x)
@@ -142,7 +143,7 @@ class ThreeField(MultibodyMethod):
         return Step(_accumulated(self._equations(system, state, t, h), new) if self.accumulate else new, report)
 
     def least(self, system: System, q: Any, t: Any, Lam: Any) -> Any:
-        """Of rows that follow from one another, the least multipliers that pull alike."""
+        """Of rows that follow from one another, at time t (s), the least multipliers that pull alike."""
         return least(assembly.rows(system, q, t), Lam, extent(system, q[0]))
 
     def why_failed(self, system: System, state: State, t: float, h: float) -> str | None:
