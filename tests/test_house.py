@@ -17,7 +17,7 @@ FOR_ALL = {"_notices", "_programs", "_signals", "_startup"}
 LAYERS = [
     ("kernel",), ("algebra",), ("solve",), ("model",), ("drawing",), ("rotation",), ("methods",), ("multibody",),
     ("references",), ("peers",),
-    ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching", "given"), ("prepared",),
+    ("problems",), ("simulation",), ("accuracy",), ("results",), ("watching", "given"), ("leg", "prepared"),
     ("events", "running"), ("asked", "device", "step_choice", "turning", "writing"), ("together",), ("members",),
     ("kept",), ("api",),
     ("inputs", "verify"), ("resuming",), ("sweeps",), ("papers",), ("bench",), ("cli",), ("__main__",),

@@ -58,8 +58,8 @@ def in_block(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], obj
     def hook(number: int, happens: Callable[[], object]) -> None:
         blocks = itertools.count(1)
 
-        def prepared(*arguments: Any) -> Any:
-            program = really.prepared(*arguments)
+        def prepared(*arguments: Any, **how: Any) -> Any:
+            program = really.prepared(*arguments, **how)
 
             def run_block(*numbers: Any) -> Any:
                 if next(blocks) == number:
@@ -233,9 +233,9 @@ def test_with_nothing_to_keep_the_command_line_ends_at_once(handler: str, ends: 
         "from polhode.cli.main import main\n"
         "from polhode.simulation import rungs\n"
         "really = rungs.run_block.prepared\n"
-        "def prepared(*arguments):\n"
+        "def prepared(*arguments, **how):\n"
         "    subprocess.run([sys.executable, '-c', f'import os; os.kill({os.getpid()}, 2)'], check=True)\n"
-        "    return really(*arguments)\n"
+        "    return really(*arguments, **how)\n"
         "rungs.run_block.prepared = prepared\n"
         "sys.argv = ['polhode', 'run', 'heavy-top', '--until', '0.01', '--json']\n"
         "main()\n"

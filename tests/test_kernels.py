@@ -57,7 +57,7 @@ def on_cpu(name: str, folder: Path) -> tuple[Any, Any, Any, Any]:
 @pytest.mark.parametrize("name", METHODS)
 def test_a_kernel_computes_what_xla_does(name: str, tmp_path: Path) -> None:
     program, method, system, state = on_cpu(name, tmp_path)
-    run = (system, state, np.int64(3), 0.5, STEP)
+    run = (state, np.int64(3), 0.5, STEP)
     block = program(*run, np.int64(3), np.int64(STEPS // 3))
     xla = Tiles(method, system, state)(*run, np.int64(3), np.int64(STEPS // 3))
     for mine, other in ((block.state, xla.state), (block.samples, xla.samples)):
@@ -81,7 +81,7 @@ def test_members_of_a_kernel_are_lost_as_those_of_xla(tmp_path: Path) -> None:
     kernel = kernels.OnCpu(kernel_source(method, system, tuple(jax.tree.leaves(own)), state), tmp_path)
     for members in (slice(3), slice(1, 3)):
         part = jax.tree.map(lambda x, m=members: x[m], state)
-        run = (system, part, np.int64(0), 0.0, 0.5, np.int64(10), np.int64(2))
+        run = (part, np.int64(0), 0.0, 0.5, np.int64(10), np.int64(2))
         mine, xla = OnGpu(kernel, system, own, part)(*run), Tiles(method, system, part)(*run)
         assert mine.done == xla.done
         np.testing.assert_array_equal(mine.ok, xla.ok)
@@ -106,7 +106,7 @@ def test_what_cannot_be_written_is_said_and_runs_all_the_same(monkeypatch: pytes
     with pytest.warns(UserWarning, match="XLA's own loop.*dmv holds the operation 'sort'"):
         program = on_gpu.program_of_batch(method, system, state)
     assert isinstance(on_gpu.program_of_batch(method, system, state), Tiles)  # said once
-    block = program(system, state, np.int64(0), 0.0, STEP, np.int64(1), np.int64(2))
+    block = program(state, np.int64(0), 0.0, STEP, np.int64(1), np.int64(2))
     assert block.ok.all()
 
 

@@ -61,7 +61,8 @@ __all__ = ["__version__", *_HOME, *_MODULES]
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(importlib.import_module(f"polhode.{_HOME[name]}"), name)
+        found = globals()[name] = getattr(importlib.import_module(f"polhode.{_HOME[name]}"), name)
+        return found
     if name in _MODULES:
         return importlib.import_module(f"polhode.{name}")
     raise AttributeError(f"module 'polhode' has no attribute {name!r}")

@@ -7,9 +7,11 @@ What the user ignores, or handles alone, stays as it is; so does everything in t
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import signal
 import threading
 from collections.abc import Callable
+from multiprocessing import parent_process
 from typing import Any
 
 _open: list[Signals] = []  # at most one
@@ -19,6 +21,11 @@ _team = threading.local()
 def close() -> None:
     """Nothing is watched any more."""
     _open.clear()
+
+
+# As those of `signal`, which look up names of signals and handlers at each call: that takes longer than all the rest.
+# Handlers of theirs are numbers here.
+handler_of, handle = _signal.getsignal, _signal.signal
 
 
 class Signals:
@@ -36,17 +43,15 @@ class Signals:
 
     def keep(self) -> None:
         """From here on there is something to keep."""
-        import multiprocessing
-
         self.keeping = True
-        if multiprocessing.parent_process() is None:  # a pool ends its workers by SIGTERM: nobody is there to be told
+        if parent_process() is None:  # a pool ends its workers by SIGTERM: nobody is there to be told
             self.take(signal.SIGTERM, signal.SIG_DFL)
 
     def take(self, signum: int, default: Any) -> None:
         """Note this signal, if it would do what it does by default."""
-        if signum not in self._before and signal.getsignal(signum) is default:
-            self._before[signum] = default
-            signal.signal(signum, self.note)
+        if signum not in self._before and (found := handler_of(signum)) == default:
+            self._before[signum] = found
+            handle(signum, self.note)
 
     def note(self, signum: int, frame: Any) -> None:
         again = self.came is not None
@@ -66,7 +71,7 @@ class Signals:
         self.keeping, self.waiting = True, False
         close()
         for signum in reversed(self._before):  # SIGINT last: it may raise as soon as it is given back
-            signal.signal(signum, self._before[signum])
+            handle(signum, self._before[signum])
         if self.came is not None and isinstance(error, Exception):
             raise KeyboardInterrupt from error
 
@@ -128,7 +133,7 @@ class _Told(_Elsewhere):
 
 def in_main_thread() -> bool:
     """Signals are handled there alone."""
-    return threading.current_thread() is threading.main_thread()
+    return threading.get_ident() == threading.main_thread().ident
 
 
 def watched() -> Signals | _Shared:

@@ -16,6 +16,7 @@ from polhode._signals import Signals, watched
 from polhode.asked import last_of, length_within, moment_of, outside_of_transformations, plan_of
 from polhode.device import called_on, quickest
 from polhode.given import problem_from
+from polhode.leg import Leg
 from polhode.members import by_steps, family_of
 from polhode.model.checks import InputError, double_precision, whole
 from polhode.model.family import Problems
@@ -128,11 +129,11 @@ def simulate(
             return cast(Run, _module("kept").family(simulate, several, how, progress, Path(out), force))
         return cast(Run, family_of(simulate, several, how, progress))  # it has what a Run has, of all of them
     saving = {"every": every, "every_seconds": every_seconds, "times": times}
-    if sum(x is not None for x in saving.values()) > 1:
+    if (every is not None) + (every_seconds is not None) + (times is not None) > 1:
         raise InputError(
             f"give one of every, every_seconds and times; got {', '.join(n for n in saving if saving[n] is not None)}"
         )
-    asked = (stop_if, sentinels)
+    asked, begun = (stop_if, sentinels), None
     with watched() as signals:
         if isinstance(what, Run):
             if out is not None:
@@ -184,10 +185,10 @@ def simulate(
             if out is not None:
                 run = _module("kept").kept(problem, chosen, plan, Path(out), (force, resume), *asked, *beside)
             else:
-                run = _begin(problem, mark, chosen, plan, *beside, asked)
+                run, begun = _begin(problem, mark, chosen, plan, *beside, asked)
             if estimate is not None and run.trajectory.status is Status.OK:
                 run = replace(run, estimate=estimate)
-    return ended_well(run, signals)
+    return ended_well(run, signals, begun)
 
 
 def _module(name: str) -> Any:
@@ -206,11 +207,13 @@ def _begin(
     on_sample: Any,
     events: Any,
     asked: tuple[str | None, bool],
-) -> Run:
+) -> tuple[Run, Leg]:
+    """The run, and how it began."""
     bar = Progress(plan.total, f"{chosen.name}  h = {plan.step:g}", progress)
     leg = first_leg(problem, mark, chosen, plan, bar)
     recipe = partial(recipe_for, problem, chosen, plan, path, events)
-    return moved(leg, plan, bar, signals, recipe, on_sample, problem.events if events is None else events, asked)
+    events = problem.events if events is None else events
+    return moved(leg, plan, bar, signals, recipe, on_sample, events, asked), leg
 
 
 def _go_on(

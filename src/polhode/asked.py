@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import jax
 import numpy as np
 
 from polhode.model.checks import InputError, numbers, positive, shown
+from polhode.model.functions import is_traced
 from polhode.simulation import Plan
 
 
@@ -68,7 +68,7 @@ def length_within(tolerance: Any, step: Any, steps: Any, until: Any, t0: float, 
 
 def outside_of_transformations(*given: Any) -> None:
     """An InputError inside of JAX's."""
-    if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given)):
+    if is_traced(given):
         raise InputError(
             "simulate runs by itself, not inside of jit, vmap or grad; there, polhode.flow(system, start, method=..., "
             "step=..., steps=...) is the same motion as a pure function"

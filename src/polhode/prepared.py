@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from contextlib import suppress
+from itertools import count
 from typing import Any
 
 import jax
@@ -21,7 +21,6 @@ from polhode.model.problem import Problem
 from polhode.rotation import Load, RigidBody, Rotation, Start, State
 
 _MOST = 32
-_NUMBERS = (float, np.float64)
 
 
 class Recent:
@@ -30,6 +29,10 @@ class Recent:
     def __init__(self) -> None:
         self._made: OrderedDict[Hashable, Any] = OrderedDict()
 
+    def known(self, mark: Hashable | None) -> Any:
+        """If it is there."""
+        return None if mark is None else self._made.get(mark)
+
     def get(self, mark: Hashable | None, make: Callable[[], Any]) -> Any:
         """Made anew unless it is there; always where there is no mark."""
         if mark is None:
@@ -37,17 +40,20 @@ class Recent:
         found = self._made.get(mark)
         if found is None:
             found = self._made[mark] = make()
-            with suppress(KeyError):  # other threads take some away, too
-                while len(self._made) > _MOST:
-                    self._made.popitem(last=False)
-        else:
-            with suppress(KeyError):
-                self._made.move_to_end(mark)
+        try:
+            self._made.move_to_end(mark)
+            while len(self._made) > _MOST:
+                self._made.popitem(last=False)
+        except KeyError:  # other threads take some away, too
+            return found
         return found
 
 
-_problems, legs = Recent(), Recent()
-_methods: dict[int, tuple[Method, bool]] = {}
+_problems, legs, grounds = Recent(), Recent(), Recent()
+_methods: dict[int, tuple[Method, int | None]] = {}
+_numbers: dict[Method, int] = {}  # of equal ones the same
+_next = count(1)
+_OF_START = 7 * 8 + 1  # bytes: a quaternion and a vector, and how many numbers there are
 
 
 def problem_like(what: Any, load: Any, start: Any) -> tuple[Problem, Hashable | None]:
@@ -63,18 +69,28 @@ def problem_like(what: Any, load: Any, start: Any) -> tuple[Problem, Hashable | 
 
 def leg_mark(problem: Hashable | None, t0: float, method: Method) -> Hashable | None:
     """What tells the beginning of a run from that of others."""
-    if problem is None or not _is_known(method):
+    if problem is None or (number := _number_of(method)) is None:
         return None
-    return problem, float(t0).hex(), method, settings(), has_64_bits()
+    return problem, float(t0).hex(), number, settings(), has_64_bits()
 
 
-def _is_known(method: Method) -> bool:
-    """Whether it is one of ours, in all its parts."""
+def ground_mark(leg: Any) -> Hashable | None:
+    """Of what is told apart by `leg_mark`, what does not depend on the start."""
+    if leg is None:
+        return None
+    (kind, _, _, numbers, load, of_load), _, *rest = leg
+    return kind, numbers[:-_OF_START], load, of_load, *rest
+
+
+def _number_of(method: Method) -> int | None:
+    """By which it is told from others, if it is one of ours, in all its parts."""
     found = _methods.get(id(method))
     if found is None or found[0] is not method:
         if len(_methods) >= _MOST:
             _methods.clear()
-        found = _methods[id(method)] = (method, fingerprint(method) is not None)
+            _numbers.clear()
+        number = None if fingerprint(method) is None else _numbers.setdefault(method, next(_next))
+        found = _methods[id(method)] = (method, number)
     return found[1]
 
 
@@ -95,6 +111,7 @@ def _parts(start: Any) -> tuple[Any, Any]:
 def _bits(tree: Any) -> bytes | None:
     """Of numbers of one body alone, none of which JAX traces."""
     leaves = jax.tree.leaves(tree)
-    if not all(type(x) in _NUMBERS or (type(x) is np.ndarray and not x.ndim) for x in leaves):
-        return None
+    for x in leaves:
+        if type(x) is not np.float64 and type(x) is not float and (type(x) is not np.ndarray or x.ndim):
+            return None
     return np.array(leaves, dtype=float).tobytes() + bytes([len(leaves)])

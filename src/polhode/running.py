@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,13 +13,13 @@ from polhode._notices import warn
 from polhode._programs import unchanged
 from polhode._signals import Signals
 from polhode.algebra.library import on_gpu
+from polhode.leg import Leg
 from polhode.model.checks import InputError, numbers
-from polhode.model.functions import as_arrays
 from polhode.model.halving import Halving
 from polhode.model.method import Method
 from polhode.model.problem import Problem
 from polhode.model.pytree import changed
-from polhode.prepared import leg_mark, legs
+from polhode.prepared import ground_mark, grounds, leg_mark, legs
 from polhode.results.checks import Overseer
 from polhode.results.ended import words
 from polhode.results.parts import after_change
@@ -32,7 +31,7 @@ from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, i
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
 from polhode.simulation.rungs import Rungs, briefly
-from polhode.simulation.samples import held
+from polhode.simulation.samples import Samples, held
 from polhode.simulation.sink import Sink
 from polhode.watching import Change, watch_of
 
@@ -40,47 +39,33 @@ _FIRST_BLOCKS = {"rotation": FIRST_BLOCK, "system": 512}  # steps; those of a sy
 _AT_A_TIME = 4096  # samples
 
 
-@dataclass(frozen=True)
-class Leg:
-    """Where a run begins: a run of no steps yet, or one that goes on; and where its method stands."""
-
-    run: Run
-    begin: Checkpoint
-    now: Any  # the system, with users' functions as they are; that of the run, unless an event changed it
-    ladder: Rungs | None = None  # of the method, if another run made it
-
-    @property
-    def axes(self) -> Any:
-        """The system, if its own axes are not those in which steps are taken."""
-        return None if getattr(self.now, "axes", None) is None else self.now
-
-    @property
-    def stepped(self) -> Any:
-        return self.now if self.axes is None else self.now.principal
-
-    def seen(self, state: Any) -> Any:
-        """A state in which a step was taken, in the user's axes."""
-        return state if self.axes is None else self.axes.from_principal(state)
-
-    def begun(self, state: Any) -> Any:
-        """A state in the user's axes as one from which the method takes a step."""
-        state = state if self.axes is None else self.axes.to_principal(state)
-        begun = self.run.method.begin(self.stepped, state)
-        return state if begun is state else as_arrays(begun)
-
-
 def first_leg(problem: Problem, mark: Any, method: Method, plan: Plan, bar: Progress) -> Leg:
     """`mark`: what tells the problem from others, if that can be told."""
-    leg = legs.get(leg_mark(mark, problem.t0, method), lambda: _first_leg(problem, method, plan, bar))
-    ladder = None if leg.ladder is None else leg.ladder.again()
-    return changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart), ladder=ladder)
+    known = leg_mark(mark, problem.t0, method)
+    leg = legs.get(known, lambda: _alike(known, problem, method, plan, bar))
+    same = leg.known.get((plan.step, plan.apart))
+    if same is None:
+        same = changed(leg, run=changed(leg.run, step=plan.step, every=plan.apart))
+        leg.know((plan.step, plan.apart), same)
+    return same
 
 
-def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
+def _alike(mark: Any, problem: Problem, method: Method, plan: Plan, bar: Progress) -> Leg:
+    """As another one of the same body and load, whose programs it has, if there was such."""
+    ground = ground_mark(mark)
+    leg = _first_leg(problem, method, plan, bar, grounds.known(ground))
+    grounds.get(ground, lambda: leg)
+    return leg
+
+
+def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress, like: Leg | None) -> Leg:
     system, t0 = problem.system, float(problem.t0)
-    with bar.waiting(lambda: "preparing the start"), unchanged():
-        now, state = system.begun(problem.start, t0)
-    method.check(now)
+    if like is None:
+        with bar.waiting(lambda: "preparing the start"), unchanged():
+            now, state = system.begun(problem.start, t0)
+        method.check(now)
+    else:
+        now, state = like.now, system.started(problem.start)
     now.look(state, t0)
     run = Run(system, method, plan.step, _nothing(state), now, None, t0, plan.apart, begun=state)
     begun = Leg(run, Checkpoint(state), now).begun(state)
@@ -91,7 +76,8 @@ def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress) -> L
         for name in run.judged:
             numbers(f"the {words(name)} at the start", run[name][0])
     leg = Leg(run, Checkpoint(begun), now)
-    return changed(leg, ladder=Rungs(method, leg.stepped, begun, briefly(leg.stepped)))
+    ladder = Rungs(method, leg.stepped, begun, briefly(leg.stepped)) if like is None else like.ladder
+    return changed(leg, ladder=ladder)
 
 
 def next_leg(run: Run, method: Any, step: Any) -> Leg:
@@ -133,7 +119,8 @@ def moved(
     acting = watch is not None and any(event.action is not None for event in watch.events)
     overseer = Overseer(leg.run, *asked, on_sample, acting) if any(asked) else None
     on_sample = overseer or on_sample
-    leg = changed(leg, run=changed(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
+    if leg.begin.done or leg.begin.offset:
+        leg = changed(leg, run=changed(leg.run, trajectory=leg.run.trajectory.going_on(leg.run.every)))
     run = _moved(leg, plan, bar, signals, on_sample, watch, size)
     while (change := run.trajectory.change) is not None:
         leg = _changed(run, change)
@@ -182,13 +169,13 @@ def integrated(
     sink: Sink | None = None,
 ) -> Trajectory:
     """From where the leg begins, in the axes in which steps are taken."""
-    run, axes = leg.run, leg.axes
+    run, axes, stepped = leg.run, leg.axes, leg.stepped
 
-    def show(new: tuple[np.ndarray, np.ndarray, Callable[[], Any]]) -> Any:
+    def show(saved: Samples, first: int) -> Any:
         if isinstance(on_sample, Overseer) and not on_sample.due():
             return None
-        counts, offsets, between = new
-        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), between())
+        counts, offsets = saved.counts[first : saved.count], saved.offsets[first : saved.count]
+        states = jax.tree.map(lambda x: x if on_gpu(x) else np.array(x), saved.between(first, saved.count))
         if axes is not None:
             states = _turned(axes, states)
         block = changed(run.trajectory, steps=counts.copy(), states=states, offsets=offsets.copy(), end=None)
@@ -199,13 +186,13 @@ def integrated(
 
     return integrate(
         run.method,
-        leg.stepped,
+        stepped,
         leg.begin,
         plan,
         t0=run.t0,
         later=size,
         first_block=_FIRST_BLOCKS[run.system.kind],
-        briefly=briefly(leg.stepped),
+        briefly=briefly(stepped),
         progress=bar,
         signals=signals,
         on_samples=None if on_sample is None else show,

@@ -16,6 +16,7 @@ from polhode.asked import moment_of, plan_of
 from polhode.device import on_cpu
 from polhode.kernel import UnwritableError
 from polhode.kernel.cuda import why_not
+from polhode.leg import Leg
 from polhode.model.checks import InputError
 from polhode.model.family import Problems
 from polhode.model.method import Method
@@ -27,7 +28,7 @@ from polhode.results.checks import Overseer
 from polhode.results.glances import nothing_wrong_in
 from polhode.results.room import later
 from polhode.results.run import Run
-from polhode.running import Leg, first_leg, moved, recipe_for
+from polhode.running import first_leg, moved, recipe_for
 from polhode.simulation import Checkpoint, Interrupted, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.rungs import CAREFUL
 from polhode.simulation.systems_on_gpu import Alike, ByKernel, SystemsOnGpu

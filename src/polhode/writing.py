@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from polhode._notices import warn
+from polhode.leg import Leg
 from polhode.model.checks import InputError, ending
 from polhode.results.checkpoints import Mark, asked_of
 from polhode.results.checks import checks_of
@@ -32,7 +33,7 @@ from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
 from polhode.results.tree import HIDDEN, TornError, Tree, planted, rows_for
 from polhode.results.workspace import clean, put, put_anew, workspace
-from polhode.running import Leg, first_leg, integrated, recipe_for
+from polhode.running import first_leg, integrated, recipe_for
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory
 from polhode.simulation.loop import Tally
 from polhode.simulation.lost import without

@@ -26,8 +26,11 @@ class AtOnce:
 
     def __init__(self, call: Callable[..., Any], given: Sequence[Any], results: Sequence[Any]) -> None:
         self._call, self._given, self._results = call, given, results
-        self._places = [(x.dtype == np.float64, place) for x, place in _laid_out(given, 1)]
-        self._parts = [(x.dtype, x.shape, place) for x, place in _laid_out(results, 0)]
+        self._places = [(x.dtype == np.float64, place, not x.shape) for x, place in _laid_out(given, 1)]
+        parts = _laid_out(results, 0)
+        self._parts = [(x.dtype == np.float64, place) for x, place in parts]
+        self._shapes = [(i, x.shape) for i, x in enumerate(results) if len(x.shape) > 1]
+        self._flags = [i for i, x in enumerate(results) if x.dtype == np.bool_]
         self._size, self._filled = 1 + _count(given), _count(results)
         self.__name__ = getattr(call, "__name__", "at_once")
 
@@ -42,23 +45,31 @@ class AtOnce:
         """Of what `packed` makes."""
         return jax.ShapeDtypeStruct((self._size,), np.int64)
 
-    def packed(self, leaves: Sequence[Any]) -> np.ndarray:
-        """A one, how often it is done, and the numbers, bit by bit."""
-        whole = np.empty(self._size, np.int64)
+    def packed(self, leaves: Sequence[Any], front: np.ndarray | None = None) -> np.ndarray:
+        """A one, how often it is done, and the numbers, bit by bit: the first of them, or, behind those that were
+        packed in `front`, the last."""
+        if front is None:
+            whole, places = np.empty(self._size, np.int64), self._places
+            whole[0] = 1
+        else:
+            whole, places = front.copy(), self._places[-len(leaves) :]
         floats = whole.view(np.float64)
-        whole[0] = 1
-        for x, (is_float, place) in zip(leaves, self._places, strict=True):
-            (floats if is_float else whole)[place] = x if isinstance(place, int) else np.reshape(x, -1)
+        for x, (is_float, place, alone) in zip(leaves, places, strict=False):
+            (floats if is_float else whole)[place] = x if alone else np.reshape(x, -1)
         return whole
 
-    def unpacked(self, found: Any) -> list[Any]:
+    def empty(self) -> list[Any]:
+        """Results like those it gives."""
+        return self.unpacked(np.zeros(self._filled, np.int64))
+
+    def unpacked(self, whole: np.ndarray) -> list[Any]:
         """The results, as parts of one array."""
-        whole = np.asarray(found)
-        floats, values = whole.view(np.float64), []
-        for dtype, shape, place in self._parts:
-            part = (floats if dtype == np.float64 else whole)[place]
-            part = part.reshape(shape) if len(shape) > 1 else part
-            values.append(part.astype(bool) if dtype == np.bool_ else part)
+        floats = whole.view(np.float64)
+        values = [(floats if is_float else whole)[place] for is_float, place in self._parts]
+        for i, shape in self._shapes:
+            values[i] = values[i].reshape(shape)
+        for i in self._flags:
+            values[i] = values[i] != 0
         return values
 
     def __call__(self, packed: Any) -> Any:
@@ -69,7 +80,8 @@ class AtOnce:
             parts = [_bits(x).reshape(-1) for x in self._call(*values)]
             return jnp.pad(jnp.concatenate(parts), (0, size - self._filled))
 
-        return lax.fori_loop(0, packed[0], body, jnp.pad(packed, (0, size - self._size)))
+        found = lax.fori_loop(0, packed[0], body, jnp.pad(packed, (0, size - self._size)))
+        return found if size == self._filled else found[: self._filled]
 
 
 def _count(arrays: Sequence[Any]) -> int:

@@ -41,7 +41,7 @@ def fingerprint(*things: Any) -> Hashable | None:
     """Equal to that of before only if all of these compute the same as they did; None if that cannot be told. What it
     holds keeps its identity for as long as the fingerprint is kept."""
     try:
-        return tuple(_of(x, 0) for x in things)
+        return tuple([_of(x, 0) for x in things])
     except (UnknownError, ValueError):  # a cell of a closure may be empty
         return None
 
@@ -55,9 +55,9 @@ def _of(x: Any, depth: int) -> Hashable:
     if kind is float:
         return kind, x.hex()
     if kind in (tuple, list):
-        return kind, tuple(_of(item, depth + 1) for item in x)
+        return kind, tuple([_of(item, depth + 1) for item in x])
     if kind is dict:
-        return kind, tuple((_of(k, depth + 1), _of(v, depth + 1)) for k, v in x.items())
+        return kind, tuple([(_of(k, depth + 1), _of(v, depth + 1)) for k, v in x.items()])
     if isinstance(x, np.generic) or kind is np.ndarray:
         if x.size > _LARGE or x.dtype.hasobject:
             raise UnknownError
@@ -76,7 +76,7 @@ def _of_what_computes(x: Any, depth: int) -> Hashable:
     if hasattr(x, "__qualname__") and getattr(x, "__closure__", None) is None and is_from(x, *KNOWN):
         if not is_pure(x):
             raise UnknownError
-        return kind, _Same(x)
+        return kind, x if kind in (type, types.FunctionType) else _Same(x)  # those are equal to themselves alone
     if isinstance(x, PjitFunction):
         return kind, _of(vars(x)["__wrapped__"], depth)
     if kind is types.FunctionType:

@@ -33,7 +33,7 @@ class Flat:
         return self._shape.num_leaves
 
     def result(self, values: Any) -> Any:
-        return jax.tree.unflatten(self._shape, values)
+        return self._shape.unflatten(values)
 
     def exported(self, leaves: list[Any]) -> Any:
         """Traced, to be kept; None for what calls back to Python, or wrong input, which tracing again will name. As it

@@ -23,14 +23,19 @@ _RUNNING = {"api", "bench", "cli", "given", "inputs", "members", "papers", "peer
 
 def is_pure(x: Any) -> bool:
     """Whether a class or function of these packages is known to compute the same from the same."""
-    package, *within = str(getattr(x, "__module__", None)).split(".")
+    return _is_pure(str(getattr(x, "__module__", None)), str(getattr(x, "__name__", "")))
+
+
+@lru_cache(maxsize=1024)
+def _is_pure(module: str, name: str) -> bool:
+    package, *within = module.split(".")
     if package == "polhode":
         return not _RUNNING.intersection(within[:1])
     if package not in KNOWN:
         return False
     if package == "numpy" and ".".join((package, *within)) not in _MODULES:
         return False
-    return getattr(x, "__name__", "") not in _CHANGING
+    return name not in _CHANGING
 
 
 def is_known(module: types.ModuleType) -> bool:

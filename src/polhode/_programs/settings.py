@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 import jax
@@ -28,9 +29,12 @@ with suppress(AttributeError):
     config.update("jax_cpu_enable_async_dispatch", False)
 
 
+_values = attrgetter(*(name for name in _SETTINGS if hasattr(config, name)))
+
+
 def settings() -> tuple[Any, ...]:
     """As they are now."""
-    return tuple(getattr(config, name, None) for name in _SETTINGS)
+    return _values(config)
 
 
 def platform() -> str:

@@ -23,6 +23,7 @@ import numpy as np
 
 from polhode._programs import files
 from polhode._programs.at_once import AtOnce
+from polhode._programs.called import Called, arrays, is_plain
 from polhode._programs.compiling import compiler_options
 from polhode._programs.flat import Flat, shapes_of
 from polhode._programs.folder import bounded, traced_folder
@@ -35,9 +36,9 @@ _ALL: list[Stored] = []
 # Programs in memory, those used last at the end. Each takes some hundred maps of memory, of which Linux lets a process
 # have 65,530; then XLA aborts it. Those let go are on disk.
 _MOST = 128
-_recent: OrderedDict[tuple[Stored, str], Callable[..., Any]] = OrderedDict()
+_recent: OrderedDict[tuple[Stored, str], Any] = OrderedDict()
 _NAMES = 4096
-_held: ContextVar[dict[Any, Callable[..., Any]] | None] = ContextVar("held", default=None)
+_held: ContextVar[dict[Any, Called] | None] = ContextVar("held", default=None)
 
 
 @contextmanager
@@ -73,22 +74,32 @@ class Stored:
     def __call__(self, *args: Any) -> Any:
         return self.prepared(*args)(*args[self._static :])
 
-    def prepared(self, *args: Any) -> Callable[..., Any]:
-        """The program for arguments like these, as a function of their numbers: for calling it many times."""
+    def prepared(self, *args: Any, held: int = 0, then: Stored | None = None) -> Callable[..., Any]:
+        """The program for arguments like these, as a function of their numbers: for calling it many times. The first
+        `held` of these are as they are here in every call, and are not given again; with some there may be a `then`,
+        which is called with the same numbers and the result, and its own comes beside that."""
         static, numbers = args[: self._static], args[self._static :]
         leaves, tree = jax.tree.flatten(numbers)
+        if not all(map(is_plain, leaves)):  # part of what the user transforms
+            inside, call = self._inside(Flat(self._fn, static, tree), leaves)
+            return lambda *rest: inside.result(call(*jax.tree.leaves((numbers[:held], rest))))
+        program: Any = self._for(static, tree, arrays(leaves))
+        following = None if then is None else lambda result: then._like((*numbers, result))
+        if held:
+            program = program.after(jax.tree.leaves(numbers[:held]), following)
+        return lambda *rest: program(jax.tree.leaves(rest))
+
+    def _like(self, numbers: tuple[Any, ...]) -> Called:
+        leaves, tree = jax.tree.flatten(numbers)
+        return self._for((), tree, arrays(leaves))
+
+    def _for(self, static: Any, tree: Any, leaves: list[Any]) -> Called:
         flat = Flat(self._fn, static, tree)
-        if not all(map(_plain, leaves)):  # part of what the user transforms
-            inside, call = self._inside(flat, leaves)
-            return lambda *numbers: inside.result(call(*jax.tree.leaves(numbers)))
-        leaves = _arrays(leaves)
         try:
             name = self._name_again(static, tree, leaves)
         except NamelessError:
-            program = self._anew_unless_held(flat, leaves)
-        else:
-            program = self._known(name) or self._made(name, flat, leaves)
-        return lambda *numbers: program(_arrays(jax.tree.leaves(numbers)))
+            return self._anew_unless_held(flat, leaves)
+        return self._known(name) or self._made(name, flat, leaves)
 
     def name_of(self, *args: Any) -> str | None:
         """What tells the program for arguments like these from all others; None where that cannot be told."""
@@ -98,14 +109,14 @@ class Stored:
         except NamelessError:
             return None
 
-    def _known(self, name: str) -> Callable[..., Any] | None:
+    def _known(self, name: str) -> Any:
         found = _recent.get((self, name))
         if found is not None:
             with suppress(KeyError):  # another thread has let go of it
                 _recent.move_to_end((self, name))
         return found
 
-    def _keep(self, name: str, program: Callable[..., Any]) -> None:
+    def _keep(self, name: str, program: Any) -> None:
         _recent[self, name] = program
         with suppress(KeyError):
             while len(_recent) > _MOST:
@@ -124,23 +135,22 @@ class Stored:
     def _jit(self, fn: Callable[..., Any]) -> Any:
         return jax.jit(fn, compiler_options=compiler_options(**self._options))
 
-    def _compiled(self, fn: Callable[..., Any], leaves: list[Any], results: Any = None) -> Callable[..., Any]:
+    def _compiled(self, fn: Callable[..., Any], leaves: list[Any], shaped: Any, results: Any = None) -> Called:
         """Once for arrays of numpy and of JAX, on a device or not: `jax.jit` would compile for each. `results`: their
         shapes and kinds, if they are known."""
         given = shapes_of(leaves)
         if results is None or not AtOnce.fits(given, results):
-            return self._jit(fn).lower(*given).compile()
+            return Called(self._jit(fn).lower(*given).compile(), shaped)
         packed = AtOnce(fn, given, results)
-        call = self._jit(packed).lower(packed.shape).compile()
-        return lambda *leaves: packed.unpacked(call(packed.packed(leaves)))
+        return Called(self._jit(packed).lower(packed.shape).compile(), shaped, packed)
 
-    def _made(self, name: str, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
+    def _made(self, name: str, flat: Flat, leaves: list[Any]) -> Called:
         program = self._program(name, flat, leaves)
         self.made += 1
         self._keep(name, program)
         return program
 
-    def _program(self, name: str, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
+    def _program(self, name: str, flat: Flat, leaves: list[Any]) -> Called:
         folder = None if any(map(calls_back, flat.static)) else traced_folder()
         path = None if folder is None else folder / f"{self._fn.__name__}-{name}"
         found = None if path is None else files.read(path)
@@ -153,22 +163,19 @@ class Stored:
             files.write(path, flat.result(range(flat.count)), exported)
             bounded()
         if exported is None:
-            call = self._compiled(flat, leaves)
-        else:
-            call = self._compiled(exported.call, leaves, exported.out_avals)
-        return lambda leaves: flat.result(call(*leaves))
+            return self._compiled(flat, leaves, flat.result)
+        return self._compiled(exported.call, leaves, flat.result, exported.out_avals)
 
-    def _found(self, found: tuple[Any, Any], leaves: list[Any]) -> Callable[..., Any] | None:
+    def _found(self, found: tuple[Any, Any], leaves: list[Any]) -> Called | None:
         """A program from disk, if it runs: one of another make of JAX may not."""
         example, program = found
-        shape = jax.tree.structure(example)
+        shape: Any = jax.tree.structure(example)
         try:
-            call = self._compiled(program.call, leaves, program.out_avals)
+            return self._compiled(program.call, leaves, shape.unflatten, program.out_avals)
         except Exception:  # whatever is wrong with the numbers, tracing will say
             return None
-        return lambda leaves: jax.tree.unflatten(shape, call(*leaves))
 
-    def _anew_unless_held(self, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
+    def _anew_unless_held(self, flat: Flat, leaves: list[Any]) -> Called:
         held = _held.get()
         if held is None:
             return self._anew(flat, leaves)
@@ -181,7 +188,7 @@ class Stored:
             found = held[key] = self._anew(flat, leaves)
         return found
 
-    def _anew(self, flat: Flat, leaves: list[Any]) -> Callable[..., Any]:
+    def _anew(self, flat: Flat, leaves: list[Any]) -> Called:
         """Traced now, compiled if it never came out like this before."""
         with anew():
             lowered = self._jit(flat).trace(*leaves).lower()
@@ -194,7 +201,7 @@ class Stored:
             self.made += 1
         if "callback" not in text:  # of which the text says no more than an address
             self._keep(name, compiled)
-        return lambda leaves: flat.result(compiled(*leaves))
+        return Called(compiled, flat.result)
 
     def _name_again(self, static: Any, tree: Any, leaves: list[Any]) -> str:
         """The name of what was asked for before, found by comparing, which is quick."""
@@ -226,15 +233,6 @@ def stored(
     if fn is None:
         return partial(stored, static=static, briefly=briefly, widely=widely)
     return Stored(fn, static, briefly=briefly, widely=widely)
-
-
-def _arrays(leaves: list[Any]) -> list[Any]:
-    return [x if isinstance(x, jax.Array) else np.asarray(x) for x in leaves]
-
-
-def _plain(x: Any) -> bool:
-    """A number or array of one device, not one that JAX is tracing."""
-    return not isinstance(x, jax.core.Tracer) and not (isinstance(x, jax.Array) and len(x.sharding.device_set) > 1)
 
 
 def kept_on_disk() -> bool:

@@ -15,6 +15,8 @@ from polhode._programs import Traced
 from polhode.algebra.reals import reals
 from polhode.model.checks import InputError, nearest, shown
 
+_VALUES = {float, int, np.float64, np.ndarray}  # kinds of numbers that have one
+
 
 def parameters_of(kind: str, fn: Callable[..., Any], given: Any, by_keyword: Mapping[str, Any]) -> dict[str, Any]:
     """Keywords and the dictionary `parameters=` together; an error names one that the function does not take."""
@@ -126,4 +128,5 @@ def as_numbers() -> AbstractContextManager[None]:
 
 def is_traced(x: Any) -> bool:
     """Whether JAX traces any number in x, so that it has no value yet."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(x))
+    kinds = set(map(type, jax.tree.leaves(x)))
+    return not kinds <= _VALUES and any(issubclass(kind, jax.core.Tracer) for kind in kinds)

@@ -81,8 +81,10 @@ def _mark(annotation: Any, names: Mapping[str, Any], field: str) -> Any:
 def changed(x: T, **changes: Any) -> T:
     """A dataclass with some fields changed, as `dataclasses.replace` makes it of one whose constructor does nothing
     else, in a tenth of the time. What a `cached_property` keeps stays behind."""
-    new, known = object.__new__(type(x)), x.__dict__
-    new.__dict__.update({name: known[name] for name in x.__dataclass_fields__}, **changes)  # type: ignore[attr-defined]
+    new, known, names = object.__new__(type(x)), x.__dict__, x.__dataclass_fields__  # type: ignore[attr-defined]
+    if len(known) > len(names):
+        known = {name: known[name] for name in names}
+    new.__dict__.update(known, **changes)
     return new
 
 

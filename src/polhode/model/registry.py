@@ -81,11 +81,11 @@ def method_of(given: Any, kind: str | None = None) -> Method:
 
 
 def _found(given: Any, kind: str | None) -> Method:
-    if isinstance(given, Method):
-        return given
-    if isinstance(given, type) and issubclass(given, Method):
-        return _made(given)
     if not isinstance(given, str):
+        if isinstance(given, Method):
+            return given
+        if isinstance(given, type) and issubclass(given, Method):
+            return _made(given)
         raise InputError(f"a method is a name or an instance of polhode.Method; got {shown(given)}")
     if ":" in given:
         return _imported(given)

@@ -87,7 +87,8 @@ class Overseer:
         return found if found is not run or self._halt is None else _cut(run, self._halt)  # never without a word
 
     def _judged(self, run: Any) -> Any:
-        if not len(run.t) or (not self._always and (run.trajectory.seconds < WORTH or run.nothing_wrong)):
+        kept = run.trajectory
+        if not len(kept.steps) or (not self._always and (kept.seconds < WORTH or run.nothing_wrong)):
             return run
         gauges: dict[str, np.ndarray] = {}
         follow = self._always or run.kind == "system"  # of one body sentinels ask for the start alone

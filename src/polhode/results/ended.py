@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import signal
+from collections.abc import Callable
 from typing import Any
 
 from polhode._notices import warn
 from polhode.simulation import Interrupted, Status, StepError
 
 _FEW = 3  # lost members that are named
+_WELL = (Status.OK, Status.STOPPED, Status.CHANGED, Status.INTERRUPTED)
 
 
 def why_failed(run: Any) -> str:
@@ -75,17 +77,16 @@ def interrupted_by(run: Any, signum: int, failed: str | None) -> str:
     )
 
 
-def ended_well(run: Any, signals: Any) -> Any:
-    """The run; an error, or a warning, where it did not end as it should. Both errors carry it."""
-    failed = (
-        why_failed(run) if run.trajectory.status in (Status.NOT_CONVERGED, Status.NOT_FINITE, Status.BROKEN) else None
-    )
+def ended_well(run: Any, signals: Any, otherwise: Callable[[Any], str | None]) -> Any:
+    """The run; an error, or a warning, where it did not end as it should. Both errors carry it. `otherwise` says what
+    else is wrong with it, of which it is warned where nothing else is."""
+    failed = None if run.trajectory.status in _WELL else why_failed(run)
     if signals.came is not None:
         raise Interrupted(interrupted_by(run, signals.came, failed), run, signals.came)
     if failed:
         raise StepError(failed, run)
     if run.lost:
         warn(who_was_lost(run))
-    if (wrong := run.energy_gone_wrong()) is not None:
+    if (wrong := run.energy_gone_wrong() or otherwise(run)) is not None:
         warn(wrong)
     return run

@@ -12,16 +12,26 @@ from polhode.model.checks import double_precision
 from polhode.results.ended import words
 from polhode.results.sizes import size_of, values_and_parts
 from polhode.simulation import LostMember, Status
+from polhode.simulation.energies import within_what_there_was
 from polhode.simulation.lost import without
 
 SPREAD = 256  # samples
 _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
 
 
+def well(run: Any) -> bool:
+    """Whether the steps themselves tell that all energies have a value, and grew by no more than there was to move.
+    False says nothing: then it is looked at sample by sample."""
+    kept = run.trajectory
+    if kept.energies is None or not run.every or run.changes or kept.renewals or kept.halvings or kept.events:
+        return False
+    return within_what_there_was(kept.energies)
+
+
 def up_to_what_has_no_value(run: Any) -> Any:
     """The run up to the first sample in which a quantity that must have a value has none; all of it if there is no
     such. Members of a batch are judged each for itself: one without a value is lost from there on."""
-    if run.nothing_wrong:
+    if well(run) or run.nothing_wrong:
         return run
     values = {name: run[name] for name in run.judged}
     if all(np.isfinite(v).all() for v in values.values()):
@@ -118,7 +128,7 @@ def grew(run: Any) -> Any:
 
 def energy_gone_wrong(run: Any) -> str | None:
     """A sentence where the energy changed though nothing drives the motion."""
-    if run.nothing_wrong:
+    if well(run) or run.nothing_wrong:
         return None
     kinetic, potential = left(run, run["kinetic"]), left(run, run["potential"])
     energy = kinetic + potential

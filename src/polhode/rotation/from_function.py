@@ -165,7 +165,8 @@ class FromFunction(Load):
     def mark(self) -> Hashable | None:
         if not is_from(type(self), "polhode"):
             return None
-        return fingerprint(type(self), self.fn, self._arity, self._static(), self.parameters)
+        found = fingerprint(self.fn, self._arity, self._static(), self.parameters)
+        return found and (type(self), found)
 
     def own_numbers(self) -> Any:
         each = self.fn.each if isinstance(self.fn, TracedFunction) else ()

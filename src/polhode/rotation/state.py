@@ -30,7 +30,7 @@ class State:
     @property
     def shape(self) -> tuple[int, ...]:
         """Of the batch."""
-        return jnp.shape(self.momentum.x)
+        return getattr(self.momentum.x, "shape", ())
 
     def tidied(self) -> Self:
         """Attitudes of unit length, whose round-off would add up, and not at random."""

@@ -153,7 +153,8 @@ class Rotation:
     def plain(self) -> Rotation:
         return self.replaced(load=Free())
 
-    def begun(self, start: Any, t0: Any = 0.0) -> tuple[Rotation, State]:
+    def started(self, start: Any) -> State:
+        """The state that a user means, checked, of the batch that it makes with body and load."""
         if not isinstance(start, Start | State):
             raise InputError(f"start must come from State.of(...); got {start!r}")
         given = isinstance(start, State)
@@ -175,8 +176,12 @@ class Rotation:
         if any(np.shape(x) != shape for x in jax.tree.leaves(state)):
             library = library_of(*jax.tree.leaves(state))
             state = jax.tree.map(lambda x: library.broadcast_to(x, shape), state)
+        return state
+
+    def begun(self, start: Any, t0: Any = 0.0) -> tuple[Rotation, State]:
+        state = self.started(start)
         with failures_named("the load", GIVEN):
-            now = self.replaced(load=self.load.traced(shape))  # what its functions read may have changed
+            now = self.replaced(load=self.load.traced(state.shape))  # what its functions read may have changed
         return as_arrays(now), state
 
     def own_numbers(self) -> Rotation | None:

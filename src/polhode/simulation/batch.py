@@ -25,7 +25,7 @@ class Batch(ABC):
         """`count` samples, `stride` steps apart: the state, `Ended` of the members, the largest tally, and samples, in
         arrays of numpy or of a GPU. Members that are lost are NaN from there on."""
 
-    def pace(self, system: Any, state: Any, done: Any, t0: Any, h: Any) -> float:
+    def pace(self, state: Any, done: Any, t0: Any, h: Any) -> float:
         """Seconds of a step from here, as far as that is known before the first call: most that it may be."""
         return math.inf
 
@@ -37,7 +37,7 @@ class Batch(ABC):
         """`Ended` of the members packed, in one array."""
         return np.asarray(ended)
 
-    def __call__(self, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
+    def __call__(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
         """The last members that are left stay where they were when their step failed, and the call ends there."""
         begun = state
         state, ended, tally, samples = self.run(begun, done, t0, h, count, stride)

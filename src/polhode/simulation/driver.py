@@ -16,6 +16,7 @@ from polhode.simulation.events import Watch
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
+from polhode.simulation.samples import Samples
 from polhode.simulation.samples_on_gpu import samples_of
 from polhode.simulation.sink import Passing, Sink
 from polhode.simulation.tiles import first_steps
@@ -38,7 +39,7 @@ def integrate(
     progress: Progress,
     signals: Signals,
     rungs: Rungs | None = None,
-    on_samples: Callable[[Any], Any] | None = None,
+    on_samples: Callable[[Samples, int], Any] | None = None,
     watch: Watch | None = None,
     last: tuple[int, float] | None = None,
     sink: Sink | None = None,
@@ -50,7 +51,7 @@ def integrate(
     briefly  how many steps from t0 on are taken by a program that is compiled soon rather than well: by their number
              alone, so that the same steps are taken wherever a run is cut
     rungs    those of a run before of the same method and system
-    on_samples  is shown (counts, offsets, what gives states) of new samples after each block; True stops the run
+    on_samples  is shown all samples, and which is the first new one, after each block; True stops the run
     watch    looks at every step, and may change the state after one, or stop the run
     last     where the last of the samples is that there were before: steps, and seconds after them
     sink     takes the samples, so that memory does not grow with the run
@@ -80,6 +81,7 @@ def integrate(
         () if watch is None else tuple(watch.happened),
         tuple(walk.lost),
         walk.change,
+        walk.energies if watch is None and plan.at is None else None,
     )
 
 

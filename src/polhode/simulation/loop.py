@@ -17,7 +17,7 @@ from polhode.solve import Report
 
 def numbers_in(state: Any) -> int:
     """Of one sample."""
-    return sum([getattr(x, "size", 1) for x in jax.tree.leaves(state)])
+    return sum([x.size for x in jax.tree.leaves(state)])
 
 
 def capacity_for(numbers: int) -> int:
@@ -64,6 +64,7 @@ class Block:
     report: Report  # of the last step tried; of a lost member, of the step that failed
     samples: Any  # states; the first (steps taken) // stride of them are set
     failed: Any = None  # per member of a batch: in which step of this call it was lost, from 1 on; -1 if it was not
+    energies: Any = None  # along this call, see `energies`
 
 
 def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:

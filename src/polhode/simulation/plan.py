@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from polhode._notices import warn
 from polhode.model.checks import InputError, numbers, positive, shown, whole
+
+_QUICK = frozenset((float, int, NoneType))  # kinds of numbers that are told from others by their value
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,11 @@ class Plan:
     @classmethod
     def of(cls, step: float, until: float | None, steps: int | None, every: int) -> Plan:
         """Checked; a warning where `until` is not a whole number of steps."""
-        h = positive("step", step)
-        total, notice = count_steps(h, until, steps)
+        given = (step, until, steps, every)
+        plan, notice = (_plan if _QUICK.issuperset(map(type, given)) else _plan.__wrapped__)(*given)
         if notice:
             warn(notice)
-        return cls(h, total, whole("every", every, 1))
+        return plan
 
     @property
     def apart(self) -> int:
@@ -76,10 +80,17 @@ class Plan:
             return min(capacity, budget, end - done), 1
         if self.at is not None:
             return 1, min(budget, end - done)
-        to_next = min(self.every - done % self.every, self.total - done)
-        if to_next < self.every or budget < self.every:
-            return 1, min(budget, to_next)
-        return min(capacity, budget // self.every, (self.total - done) // self.every), self.every
+        left, every = end - done, self.every
+        if done % every or left < every or budget < every:
+            return 1, min(budget, every - done % every, left)
+        return min(capacity, budget // every, left // every), every
+
+
+@lru_cache(maxsize=64, typed=True)
+def _plan(step: Any, until: Any, steps: Any, every: Any) -> tuple[Plan, str | None]:
+    h = positive("step", step)
+    total, notice = count_steps(h, until, steps)
+    return Plan(h, total, whole("every", every, 1)), notice
 
 
 def count_steps(step: float, until: float | None, steps: int | None) -> tuple[int, str | None]:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from polhode.simulation.notebook import Bar, Line, in_notebook
@@ -19,13 +20,17 @@ class Progress:
     """`shown`: True, False, or None for "on a terminal or in a notebook"."""
 
     def __init__(self, total: int, label: str, shown: bool | None, what: str = "steps") -> None:
-        self.total, self.label, self.what = total, label, what
-        self.wanted = shown if shown is not None else sys.stderr.isatty() or in_notebook()
+        self.total, self.label, self.what, self._shown = total, label, what, shown
         self.began = time.perf_counter()
         self.words, self._rate = "", ""
         self.bar: Any = None
         self.task: Any = None
         self._first = 0, 0.0  # done when it appeared, and when that was
+
+    @cached_property
+    def wanted(self) -> bool:
+        """Looked at when there is something to show, as most runs are over before."""
+        return self._shown if self._shown is not None else sys.stderr.isatty() or in_notebook()
 
     def __enter__(self) -> Progress:
         return self
@@ -37,7 +42,7 @@ class Progress:
     def advance(self, done: int) -> None:
         """To `done` of the total."""
         if self.bar is None:
-            if not self.wanted or time.perf_counter() - self.began < _PATIENCE:
+            if time.perf_counter() - self.began < _PATIENCE or not self.wanted:
                 return
             self._open()
         if done > self._first[0]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
 
+from polhode.simulation.energies import energies, with_energies
 from polhode.simulation.loop import Block, run_block, run_block_briefly
 from polhode.simulation.on_gpu import program_of_batch
+from polhode.simulation.tiles import capacity_of
 
 CAREFUL = 32  # steps from one that failed on, taken by a method's next rung
 # Steps taken by a program compiled soon rather than well: of small systems, whose optimisation takes longer than
@@ -37,35 +38,42 @@ class Rungs:
         self._like = (system, state, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1))
         self._programs: dict[tuple[int, bool], Any] = {}
         self._rung, self._until = 0, 0
+        self.capacity = capacity_of(state)  # samples that a call can return
 
     @property
     def stands(self) -> tuple[int, int]:
         """The rung of now, and the step up to which it goes on."""
         return self._rung, self._until
 
-    def again(self) -> Rungs:
-        """For another run of the same method, system and start, with the programs there are."""
-        made = copy(self)
-        made._rung, made._until = 0, 0
+    def afresh(self, rung: int = 0, until: int = 0) -> Rungs:
+        """For another run, with the programs there are: from the first rung on, or from where another stood."""
+        made = object.__new__(Rungs)
+        made.__dict__.update(self.__dict__, _rung=rung, _until=until)
         return made
 
-    def afresh(self, rung: int = 0, until: int = 0) -> Rungs:
-        """From the first rung on, or from where another stood, with the programs there are."""
-        self._rung, self._until = rung, until
-        return self
-
-    def shortened(self, system: Any, state: Any, done: int, t: float, h: float) -> Block:
+    def shortened(self, state: Any, done: int, t: float, h: float) -> Block:
         """One step of another length from `state` at t, after `done` of the others."""
-        return self.program(done)(system, state, np.int64(0), t, h, np.int64(1), np.int64(1))
+        return self.program(done)(state, 0, t, h, 1, 1)
 
     def _at(self, done: int) -> int:
         if done >= self._until:
             self._rung = 0
         return self._rung
 
+    def after(self, state: Any, t: float, h: float, count: int) -> Any:
+        """The state after so many steps from t on, by the first rung that takes all of them; None if none does."""
+        for rung in range(len(self._rungs)):
+            block = self._program(rung, soon=rung > 0)(state, 0, t, h, 1, count)
+            if np.asarray(block.ok).any() and int(block.done) == count:
+                return block.state
+        return None
+
     def program(self, done: int) -> Any:
+        """For steps after so many, a function of (state, done, t0, h, count, stride) that gives a `Block`."""
         rung = self._at(done)
-        soon = rung > 0 or done < self._briefly
+        return self._program(rung, rung > 0 or done < self._briefly)
+
+    def _program(self, rung: int, soon: bool) -> Any:
         if (rung, soon) not in self._programs:  # users' functions stay as they were, to the end of the run
             self._programs[rung, soon] = self._made(self._rungs[rung], soon)
         return self._programs[rung, soon]
@@ -74,12 +82,16 @@ class Rungs:
         system, state, *_ = self._like
         if state.shape:
             return program_of_batch(method, system, state)
-        return (run_block_briefly if soon else run_block).prepared(method, *self._like)
+        block = run_block_briefly if soon else run_block
+        if system.kind == "system":
+            return block.prepared(method, *self._like, held=1)
+        program = block.prepared(method, *self._like, held=1, then=energies)
+        return lambda *numbers: with_energies(*program(*numbers))
 
-    def is_new(self, done: int) -> bool:
-        """Whether the program of now was not called yet in this run."""
+    def made(self, done: int) -> Any:
+        """The program of now, if it was made; to make it takes a while."""
         rung = self._at(done)
-        return (rung, rung > 0 or done < self._briefly) not in self._programs
+        return self._programs.get((rung, rung > 0 or done < self._briefly))
 
     def steps(self, done: int, budget: int) -> int:
         """How many the program of now may take."""

@@ -26,7 +26,7 @@ def free_memory() -> int | None:
 
 def samples_of(plan: Plan, state: Any, later: Callable[[], int], before: int) -> Samples:
     """Of a run that begins in this state, after so many steps."""
-    if platform() != "cpu" and state.shape:
+    if state.shape and platform() != "cpu":
         free = free_memory()
         if free is not None and 8 * plan.room * numbers_in(state) <= _SHARE * free:
             return SamplesOnGpu(plan, state, later, before)

@@ -18,6 +18,7 @@ from polhode.simulation.lost import without
 from polhode.simulation.member import step_of_member
 from polhode.simulation.on_gpu import OnGpu
 from polhode.simulation.rungs import Rungs
+from polhode.simulation.tiles import capacity_of
 from polhode.solve import until_converged
 
 _MOST = 16
@@ -104,6 +105,7 @@ class SystemsOnGpu(OnGpu):
     def __init__(self, kernel: Any, alike: Alike) -> None:
         super().__init__(kernel, alike.numbers, list(alike.own), alike.start)
         self.stayed: dict[int, Any] = {}
+        self.capacity = capacity_of(alike.start)
         self.tally = np.zeros((4, self.count))
 
     def __call__(self, *args: Any) -> Block:
@@ -128,6 +130,7 @@ class ByKernel(Rungs):
         self._rungs, self._briefly = (None,), 0
         self._programs = {(0, False): program}
         self._rung, self._until = 0, 0
+        self.capacity = program.capacity
 
 
 def _like(x: Any) -> Any:

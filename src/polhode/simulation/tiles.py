@@ -44,9 +44,10 @@ def capacity_of(state: Any) -> int:
 
 def first_steps(state: Any, steps: int) -> int:
     """Of a run that begins with so many of one body before it looks at the clock."""
+    members = math.prod(state.shape)
     if state.shape and platform() == "gpu":
-        return max(8, _OF_GPU * steps // math.prod(state.shape))
-    return max(8, steps * WIDTH // max(WIDTH, math.prod(state.shape)))
+        return max(8, _OF_GPU * steps // members)
+    return max(8, steps * WIDTH // max(WIDTH, members))
 
 
 def growth(state: Any) -> float:
@@ -158,11 +159,11 @@ class Tiles(Batch):
         self._last = (whole, end)  # cut already, where the run goes on from there
         return whole, ended, np.max(tally, axis=0), self.shaped(samples, state, int(count))
 
-    def pace(self, system: Any, state: Any, done: Any, t0: Any, h: Any) -> float:
+    def pace(self, state: Any, done: Any, t0: Any, h: Any) -> float:
         """From a few steps of some members: a call with all of a large batch takes as long as several steps."""
         calls = len(self._starts)
         if calls == 1:
-            return super().pace(system, state, done, t0, h)
+            return super().pace(state, done, t0, h)
         some = jax.tree.map(lambda x: self._piece(self.flat(x), 0), state)
         numbers = (done, t0, h, np.int64(1), np.int64(_TRIED), np.int64(self._each // self._width))
         began = time.perf_counter()

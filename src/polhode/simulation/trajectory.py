@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from polhode.algebra.library import library_of
+from polhode.simulation.energies import together
 from polhode.simulation.lost import LostMember
 from polhode.simulation.status import Status
 
@@ -53,6 +54,7 @@ class Trajectory:
     events: tuple[Happened, ...] = ()
     lost: tuple[LostMember, ...] = ()  # of a batch
     change: Any = None  # the system with which it goes on, where an event made another
+    energies: Any = field(default=None, repr=False)  # at its samples and maybe between them, see `energies`
 
     def cut(self, count: int, status: Status, failure: dict[str, Any]) -> Trajectory:
         """The first so many samples."""
@@ -103,4 +105,5 @@ class Trajectory:
             offsets=offsets,
             events=self.events + more.events,
             lost=self.lost + more.lost,
+            energies=together(self.energies, more.energies),
         )

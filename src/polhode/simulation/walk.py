@@ -6,15 +6,14 @@ import signal
 import time
 from bisect import bisect_left
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import jax
 import numpy as np
 
 from polhode._signals import Signals
+from polhode.simulation.energies import together
 from polhode.simulation.events import EventError, Turn, Watch
 from polhode.simulation.loop import Block, Tally
 from polhode.simulation.lost import LostMember, lost_in, without
@@ -24,7 +23,7 @@ from polhode.simulation.rungs import Rungs
 from polhode.simulation.samples import Samples, held
 from polhode.simulation.sink import Sink, steps_to_full
 from polhode.simulation.status import Status
-from polhode.simulation.tiles import capacity_of, growth, slower
+from polhode.simulation.tiles import growth, slower
 from polhode.simulation.trajectory import Checkpoint
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
@@ -34,7 +33,7 @@ _SOON, _END = 1e-9, 1e-11  # of a step
 class Walk:
     """It stands at `state`, after `done` steps and `offset` seconds."""
 
-    on_samples: Callable[[Any], Any] | None = None
+    on_samples: Callable[[Samples, int], Any] | None = None
     sink: Sink | None = None  # takes the samples, which are not kept then
     last: tuple[int, float] | None = None  # where the last sample is of those that there were before, if any
 
@@ -48,8 +47,8 @@ class Walk:
         self.status, self.tally, self.failure = Status.OK, Tally(0, 0.0, 0, 0), dict[str, Any]()
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
-        self.budget, self._shown, self._capacity = 1, 0, capacity_of(begin.state)
-        self._slower, self._growth = slower(begin.state), growth(begin.state)
+        self.energies: Any = None  # along it, if steps keep them in mind
+        self.budget, self._shown = 1, 0
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
 
     @property
@@ -71,13 +70,14 @@ class Walk:
                     self.status = Status.INTERRUPTED
                     break
                 signals.waiting = True
-                with bar.waiting(words) if self.ladder.is_new(self.done) else nullcontext():
-                    program = self.ladder.program(self.done)  # compiled here, if ever
+                if (program := self.ladder.made(self.done)) is None:
+                    with bar.waiting(words):
+                        program = self.ladder.program(self.done)  # compiled here, if ever
                 if not signals.keeping and self.state.shape:
-                    pace = program.pace(self.system, self.state, np.int64(self.done), self.t0, self.plan.step)
-                    self.budget = max(self.budget, int(_BLOCK_SECONDS * self._slower / pace))
+                    pace = program.pace(self.state, np.int64(self.done), self.t0, self.plan.step)
+                    self.budget = max(self.budget, int(_BLOCK_SECONDS * slower(self.state) / pace))
                 clock = time.perf_counter()
-                block, stride = self._next()
+                block, stride = self._next(program)
                 signals.waiting = False
                 spent, before = time.perf_counter() - clock, self.done
                 self._take(block, stride)
@@ -85,12 +85,10 @@ class Walk:
                 bar.advance(self.done)
                 if self._show() and self.status is Status.OK:
                     self.status = Status.STOPPED
-                if self.done > before:
-                    self.budget = max(
-                        1,
-                        int((self.done - before) * min(self._growth, _BLOCK_SECONDS * self._slower / max(spent, 1e-6))),
-                    )
-            if self.status in (Status.OK, Status.STOPPED):
+                if before < self.done < self.plan.total:
+                    longer = min(growth(self.state), _BLOCK_SECONDS * slower(self.state) / max(spent, 1e-6))
+                    self.budget = max(1, int((self.done - before) * longer))
+            if self.plan.at is not None and self.status in (Status.OK, Status.STOPPED):
                 self._leave(self.done, np.inf if self.status is Status.OK else self.offset + _END * self.plan.step)
         except EventError as error:
             self.status, self.failure = Status.NOT_FINITE, {"step": self.done, **error.failure}
@@ -103,33 +101,32 @@ class Walk:
     def _end(self) -> None:
         """The last sample, of where the run ended; of samples at times of their own, if there is no other. Where it
         goes on with another system it has not ended."""
-        n = self.saved.count
-        last = (int(self.saved.counts[n - 1]), float(self.saved.offsets[n - 1])) if n else self.last
+        last = self.saved.last or self.last
         behind = last is None or (last < (self.done, self.offset) and self.plan.at is None)
         if behind and self.change is None:
             self.saved.add(self.done, self.offset, self.state)
 
-    def _next(self) -> tuple[Block, int]:
+    def _next(self, program: Callable[..., Block]) -> tuple[Block, int]:
         """The next steps, so many between samples; or the rest of one in which something happened."""
         if self.offset:
             return self._shortened(0, self.state, self.t, self.plan.step - self.offset), 1
         budget = self.ladder.steps(self.done, self.budget)
         if self.sink is not None:
             budget = min(budget, steps_to_full(self.done, self.plan, self.sink.rows))
-        count, stride = self.plan.next(self.done, budget, self._capacity, each=self.watch is not None)
-        numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(count), np.int64(stride))
-        block = self.ladder.program(self.done)(self.system, self.state, *numbers)
+        count, stride = self.plan.next(self.done, budget, self.ladder.capacity, each=self.watch is not None)
+        block = program(self.state, self.done, self.t0, self.plan.step, count, stride)
         return jax.block_until_ready(block) if isinstance(block.done, jax.Array) else block, stride
 
     def _shortened(self, k: int, state: Any, t: float, h: float) -> Block:
         """A step of another length, k steps further on."""
-        return self.ladder.shortened(self.system, state, self.done + k, t, h)
+        return self.ladder.shortened(state, self.done + k, t, h)
 
     def _take(self, block: Block, stride: int) -> None:
         """What a call has computed, up to where something happened."""
         ok, done = np.asarray(block.ok), self.done
-        taken = np.asarray(block.done).item() - (0 if self.offset else done)
-        turn, tally, state, offset = self._turn(block, taken), self.tally.with_packed(block.tally), block.state, 0.0
+        taken = int(block.done) - (0 if self.offset else done)
+        turn = None if self.watch is None or not taken else self._turn(self.watch, block, taken)
+        tally, state, offset = self.tally.with_packed(block.tally), block.state, 0.0
         if turn is not None:  # iterations of the steps beyond it are not of this run
             new = tally.iterations - self.tally.iterations
             tally = replace(tally, iterations=tally.iterations - new * (taken - turn.steps - 1) // taken)
@@ -140,35 +137,36 @@ class Walk:
                 taken, offset = taken + 1, 0.0
         elif not taken:
             offset = self.offset
-        between = self._leave(done + taken, offset)
-        if self.status is not Status.OK:
-            return
-        if between is not None:
-            state = without(state, between)
-        self._lose(block)
+        if self.plan.at is not None:
+            between = self._leave(done + taken, offset)
+            if self.status is not Status.OK:
+                return
+            if between is not None:
+                state = without(state, between)
+        if block.failed is not None:
+            self._lose(block)
+        self.energies = block.energies if self.energies is None else together(self.energies, block.energies)
         whole = taken // stride
-        filled = self.saved.take(done + stride * np.arange(1, whole + 1), block.samples) if whole else self.saved.count
+        filled = self.saved.take(done, stride, whole, block.samples) if whole else self.saved.count
         # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
         self.saved.count, self.state, self.done, self.tally, self.offset = filled, state, done + taken, tally, offset
         if turn is not None:
             self._follow(turn)
-        elif not ok.any() and not self.ladder.climbs(self.done):
+        elif not (ok.any() if ok.ndim else ok) and not self.ladder.climbs(self.done):
             self._fail(block, ok if not ok.ndim else np.asarray(block.failed) != taken + 1)
 
     def _tally_of(self, steps: int) -> Tally:
         """With so many steps more."""
         if self.offset or not steps:
             return self.tally
-        numbers = (np.int64(self.done), self.t0, self.plan.step, np.int64(steps), np.int64(1))
-        return self.tally.with_packed(self.ladder.program(self.done)(self.system, self.state, *numbers).tally)
+        block = self.ladder.program(self.done)(self.state, self.done, self.t0, self.plan.step, steps, 1)
+        return self.tally.with_packed(block.tally)
 
-    def _turn(self, block: Block, taken: int) -> Turn | None:
-        if self.watch is None or not taken:
-            return None
+    def _turn(self, watch: Watch, block: Block, taken: int) -> Turn | None:
         states = jax.tree.map(lambda x: np.asarray(x)[:taken], block.samples)
         t = self.t0 + self.plan.step * np.arange(self.done, self.done + taken + 1)
         t[0] = self.t
-        return self.watch.over(self.state, states, t, self._shortened)
+        return watch.over(self.state, states, t, self._shortened)
 
     def _follow(self, turn: Turn) -> None:
         """Where something happened: there the run ends, or goes on with what actions make of it."""
@@ -217,13 +215,12 @@ class Walk:
 
     def _show(self) -> bool:
         """Whether who is shown the new samples wants no more."""
-        saved, new = self.saved, slice(self._shown, self.saved.count)
-        said = None
-        if self.on_samples is not None and new.start != new.stop:
-            self._shown = new.stop
-            said = self.on_samples((saved.counts[new], saved.offsets[new], partial(saved.between, new.start, new.stop)))
+        saved, first, said = self.saved, self._shown, None
+        if self.on_samples is not None and first != saved.count:
+            self._shown = saved.count
+            said = self.on_samples(saved, first)
         if self.sink is not None:
-            self.last = (int(saved.counts[new.stop - 1]), float(saved.offsets[new.stop - 1])) if new.stop else self.last
+            self.last = saved.last or self.last
             self.sink.take(self)
             saved.count = self._shown = 0
         return isinstance(said, bool | np.bool_) and bool(said)

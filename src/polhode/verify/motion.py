@@ -55,7 +55,7 @@ class Motion:
     def step(self, start: Any, h: float, t: float = 0.0) -> tuple[Any, bool]:
         """One, from any state as a user gives it: the state after it, and whether it was solved."""
         begun = as_arrays(self.method.begin(self._now, start))
-        block = self._rungs.afresh().shortened(self._now, begun, 0, t, h)
+        block = self._rungs.afresh().shortened(begun, 0, t, h)
         return jax.tree.map(np.asarray, block.state), bool(np.all(block.ok))
 
 
