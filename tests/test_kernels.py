@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ def test_nvrtc_compiles_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     from polhode.kernel import cuda
 
-    monkeypatch.setattr(cuda, "traced_folder", lambda: tmp_path)
+    monkeypatch.setattr(sys.modules["polhode._programs.kept_bytes"], "traced_folder", lambda: tmp_path)
     for name in ("dmv", "imidm"):
         method, system, state, own = begun(name)
         source = kernel_source(method, system, own, state)

@@ -195,12 +195,13 @@ def test_an_interrupt_keeps_what_all_members_have(made: Any, monkeypatch: pytest
         return honest(self, *args)
 
     monkeypatch.setattr(SystemsOnGpu, "run", interrupted)
-    with pytest.raises(Interrupted, match="interrupted at step 16") as stop:
+    with pytest.raises(Interrupted, match="interrupted at step") as stop:
         ph.simulate(ph.problem("pendulum", length=[1.0, 0.7]), **RUN | {"steps": 200})
     family = stop.value.run
     assert isinstance(family, Family)
-    assert [run.steps for run in family.runs] == [16, 16]
-    assert ph.simulate(family.runs[1], steps=4).steps == 20
+    first, second = (run.steps for run in family.runs)  # of two calls, the second as long as the clock had it
+    assert 1 < first == second < 200
+    assert ph.simulate(family.runs[1], steps=4).steps == second + 4
 
 
 @needs_compiler
