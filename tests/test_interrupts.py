@@ -69,7 +69,8 @@ def in_block(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], obj
             return run_block
 
         monkeypatch.setattr(rungs, "run_block", SimpleNamespace(prepared=prepared))
-        monkeypatch.setattr(running, "legs", Recent())  # which have the programs of runs before
+        for name in ("legs", "grounds"):  # which have the programs of runs before
+            monkeypatch.setattr(running, name, Recent())
 
     return hook
 
