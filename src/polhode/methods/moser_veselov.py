@@ -150,16 +150,20 @@ class PreprocessedDMV(DMV):
         if is_mpmath(y.x):
             return found
         x = super().inverse_moments(system, y, h)
-        unit, values = _in_units(x, y, h)
-        of_least = unit / jnp.minimum(jnp.minimum(x.x, x.y), x.z)
+        unit, (H, C, *body) = _in_units(x, y, h)
+        least = jnp.minimum(jnp.minimum(x.x, x.y), x.z)
 
-        def of(values: Any) -> Any:
+        def of(*values: Any) -> Any:
             s, t = (polynomial(terms, values) for terms in self._sizes)
-            return _EPS * (s + t * of_least)
+            return _EPS * (s * least + t * unit)
 
-        # Shares of 1 leave e2 and e3, and H for C, at most so much: in most steps that is little enough.
-        C = values[1]
-        off = lax.cond(jnp.all(of((C, C, *_MOST)) <= _OFF), lambda _: jnp.zeros_like(C), of, values)
+        def closely() -> Any:
+            here = 0.0 * C  # so that what is of the body alone is not kept for all steps, of which few come here
+            return of(H, C, *(e + here for e in body)) / least
+
+        # H is at most C, and shares of 1 leave e2 and e3 so much: in most steps that is little enough.
+        plain = (C <= 1.0) & (of(1.0, 1.0, *_MOST) <= _OFF * least)
+        off = lax.cond(jnp.all(plain), lambda: jnp.zeros_like(C), closely)
         off, report = jnp.where(off <= _OFF, 0.0, off), found.report
         report = replace(report, converged=report.converged & (off == 0.0), error=jnp.maximum(report.error, off))
         return replace(found, report=report)
