@@ -75,7 +75,7 @@ def test_what_hangs_on_functions_and_classes(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(ph.RigidBody, "weight", 2.0, raising=False)
     monkeypatch.setattr(height, "weight", 2.0, raising=False)
     assert fingerprint(of_what_hangs) is None
-    of_others = lambda R: ph.exp.weight * ph.RigidBody.weight * R[2, 2]  # type: ignore[attr-defined]  # noqa: E731
+    of_others = lambda R: ph.exp.weight * ph.RigidBody.weight * R[2, 2]  # noqa: E731
     before = fingerprint(of_others)
     assert before is not None
     for thing in (ph.exp, ph.RigidBody):

@@ -130,7 +130,7 @@ def _hung_on(x: Any, attributes: tuple[str, ...], depth: int) -> Hashable:
     """What code with these attributes in it may read of a function or class itself."""
     if not hasattr(x, "__qualname__"):
         return ()
-    there = getattr(x, "__dict__", ())
+    there: Any = getattr(x, "__dict__", {})
     return tuple([(name, _of_hanging(there[name], depth)) for name in attributes if name in there])
 
 
