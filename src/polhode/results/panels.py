@@ -39,23 +39,33 @@ def written_to(figure: Any, path: str | Path) -> None:
     figure.savefig(path)
 
 
+def settled(figure: Any) -> None:
+    """Lay it out once before it is drawn: which ticks there are hangs on the size of the axes, and what room they need
+    on which ticks there are, so that the first layout alone clips labels."""
+    figure.get_layout_engine().execute(figure)
+
+
 class drawing_on:  # noqa: N801 (used like a function)
     """Draw on the axes given, or on a figure of its own, saved if a path is given."""
 
     def __init__(self, ax: Any, path: str | Path | None, projection: str | None = None) -> None:
         self.ax, self.path, self.projection = ax, path, projection
+        self.own = ax is None
         self.style = house_style()
 
     def __enter__(self) -> Any:
         Figure = self.style.__enter__()
-        if self.ax is None:
+        if self.own:
             wide = print_width() or 6.5
             self.ax = Figure(figsize=(wide, 0.65 * wide)).add_subplot(projection=self.projection)
         return self.ax
 
     def __exit__(self, *error: Any) -> None:
-        if self.path is not None and error[0] is None:
-            written_to(self.ax.figure, self.path)
+        if error[0] is None:
+            if self.own:
+                settled(self.ax.figure)
+            if self.path is not None:
+                written_to(self.ax.figure, self.path)
         self.style.__exit__(*error)
 
 
@@ -79,6 +89,7 @@ def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Se
         if names:
             _listed(figure, figure.axes[0].lines, names, loc="outside lower center", ncols=min(columns + 1, len(names)))
         figure.suptitle(plain(title, int(9 * width)), x=0.01, ha="left")
+        settled(figure)
         if path is not None:
             written_to(figure, path)
         return figure
