@@ -265,12 +265,16 @@ def test_max_frames_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", ["column", "page"])
-def test_figures_for_print(width: str, tmp_path: Path) -> None:
+def test_figures_for_print(width: str, swing: ph.Run, tmp_path: Path) -> None:
     """As wide as they are said to be, nothing clipped, and every line of a panel with dashes of its own."""
     run = turned(GRAVITY)
     with for_print(width):
         figures = [run.plot(), run.plot.momentum(), run.plot.energy(path=tmp_path / "energy.pdf"), run.plot.polhode()]
         lines = [line.get_linestyle() for line in run.plot.momentum().axes[0].lines]
+        for k, drawn in enumerate((run.plot.attitude(), swing.plot.forces())):
+            drawn.savefig(tmp_path / f"{k}.png", dpi=300)  # as it is saved first
+            ink = matplotlib.image.imread(tmp_path / f"{k}.png")[..., :3].min(axis=2) < 0.9
+            assert not any(edge.any() for edge in (ink[0], ink[-1], ink[:, 0], ink[:, -1]))
     for figure in figures:
         check_figure(figure)
         assert 25.4 * figure.get_figwidth() == pytest.approx({"column": 88, "page": 183}[width], abs=0.2)
@@ -297,6 +301,37 @@ def test_one_member_of_a_family_is_drawn_as_the_error_says(two: Any) -> None:
         two.plot.observables()
     with pytest.raises(InputError, match="there are no residuals to draw"):
         one.constraints()
+
+
+def test_what_there_is_to_draw_is_listed(two: Any, swing: ph.Run) -> None:
+    """And no more: each of those listed is drawn without a name."""
+
+    def listed(plots: ph.Plots) -> set[str]:
+        return {name for name in dir(plots) if not name.startswith("_")} - {"dataset"}
+
+    assert listed(two.plot) == {"energy", "attitude"}
+    assert {"observables", "forces", "path", "gap", "constraints"} <= listed(swing.plot)
+    assert "slip" not in listed(swing.plot)
+    top = ph.Plots(two.dataset.isel(spin=0))
+    assert not {"constraints", "observables"} & listed(top)
+    for plots in (two.plot, swing.plot, top):
+        assert all(getattr(plots, name)().axes for name in listed(plots))
+    assert listed(ph.Plots(swing.dataset.isel(t=slice(0)))) == set()
+
+
+def test_several_bodies_of_a_family_have_a_panel_each(two: Any) -> None:
+    d = two.dataset
+    each = ph.Plots(d.assign(attitude=d.attitude.expand_dims(body=["frame", "wheel"], axis=2)))
+    check_figure(figure := each.attitude())
+    assert {"height: frame", "height: wheel"} <= {ax.get_title(loc="left") for ax in figure.axes}
+    alone = two.plot.attitude().axes[0].lines[1].get_ydata()
+    np.testing.assert_array_equal(each.attitude("wheel").axes[0].lines[1].get_ydata(), alone)
+    with pytest.raises(InputError, match="did you mean 'wheel'"):
+        each.attitude("weel")
+    with pytest.raises(InputError, match="of one body, which has no name; got 'wheel'"):
+        two.plot.attitude("wheel")
+    with pytest.raises(InputError, match="do not fit one axis; name one of frame, wheel"):
+        each.attitude(ax=figure.axes[0])
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,18 @@ from typing import Any
 import numpy as np
 
 from polhode.model.checks import InputError, unknown
+from polhode.results.style import plain
+
+
+def bodies_apart(dataset: Any, *bodies: str) -> list[tuple[str, ...]]:
+    """The names for a panel each, where there are several bodies to draw."""
+    names = bodies or (tuple(map(str, dataset.body.values)) if "body" in dataset.attitude.dims else ())
+    return [(name,) for name in names] if len(names) > 1 else []
+
+
+def of_which(dataset: Any, *bodies: str) -> str:
+    """What a title says of the body that is drawn, where it has a name."""
+    return "".join(f": {plain(name, 24)}" for name in bodies) if "body" in dataset.attitude.dims else ""
 
 
 def body_axes(dataset: Any, *bodies: str) -> tuple[tuple[np.ndarray, ...], ...]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polhode.model.checks import InputError, unknown
-from polhode.results.axes import body_axes
+from polhode.results.axes import bodies_apart, body_axes, of_which
 from polhode.results.panels import draw_energy, labelled, legend, line
 from polhode.results.registry import Names, conserved, never, plot, where
 from polhode.results.style import plain
@@ -40,7 +40,7 @@ def _units_apart(dataset: Any, *names: str) -> Sequence[Names]:
     return groups if len(groups) > 1 else []
 
 
-@plot("t", panels=_of_systems, apart=_units_apart, title="Observables")
+@plot("t", panels=_of_systems, apart=_units_apart, title="Observables", there=lambda d: bool(_by_unit(d)))
 def observables(dataset: Any, ax: Any, *names: str) -> None:
     """Those named, over time, if they have one unit; or all, a panel for each unit."""
     groups = _by_unit(dataset, names)
@@ -75,15 +75,20 @@ def material_momentum(dataset: Any, ax: Any) -> None:
     _components(dataset.momentum, "Momentum in the body", "Π", "123", ax)
 
 
-@plot("attitude", panels=where(lambda d: d.attrs["kind"] == "rotation" and "twist_rate" not in d))
+@plot(
+    "attitude",
+    panels=where(lambda d: d.attrs["kind"] == "rotation" and "twist_rate" not in d),
+    apart=bodies_apart,
+    title="Height of axes",
+)
 def attitude(dataset: Any, ax: Any, *bodies: str) -> None:
     """Where a body's own axes point: their height above the horizon."""
     lines = [line(ax, dataset.t, axis[2], k) for k, axis in enumerate(body_axes(dataset, *bodies))]
-    ax.set(title="Height of axes", xlabel="t (s)", ylabel="R₃ⱼ (1)", ylim=(-1.05, 1.05))
+    ax.set(title=f"Height of axes{of_which(dataset, *bodies)}", xlabel="t (s)", ylabel="R₃ⱼ (1)", ylim=(-1.05, 1.05))
     legend(ax, lines, ["axis 1", "axis 2", "axis 3"])
 
 
-@plot("force", panels=never)
+@plot("force", panels=never, there=lambda d: d.sizes["row"] > 0)
 def forces(dataset: Any, ax: Any, *rows: str) -> None:
     """Forces and torques of the rows named, or of all, half a step before each sample."""
     d = dataset

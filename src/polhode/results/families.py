@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.checks import InputError
+from polhode.model.checks import InputError, shown, unknown
 from polhode.results.panels import drawing_on, labelled, page
 from polhode.results.registry import conserved
 from polhode.results.sizes import size_of, starts_with_something
@@ -60,15 +60,21 @@ def draw_members(dataset: Any, name: str, ax: Any = None, path: str | Path | Non
             on.plot(np.asarray(dataset.t), values[:, i], color=colormaps[_COLOURS](scale(numbers[i])), linewidth=0.8)
         if name in ("slip", "gap"):
             on.set_yscale("log")
-        on.set(title=plain(name.removeprefix("observable_"), 40), xlabel="t (s)", ylabel=label)
+        on.set(title=_title(dataset, name), xlabel="t (s)", ylabel=label)
         on.figure.colorbar(ScalarMappable(scale, _COLOURS), ax=on, label=words)
         return on.figure
+
+
+def _title(dataset: Any, name: str) -> str:
+    if name == "height" and "body" in dataset.coords:
+        return f"height: {plain(str(dataset.body.values), 32)}"
+    return plain(name.removeprefix("observable_"), 40)
 
 
 def _values(dataset: Any, name: str) -> tuple[np.ndarray, str]:
     if name == "height":
         q = dataset["attitude"]
-        x, y = (np.asarray(q.sel(quaternion=axis)) for axis in "xy")
+        x, y = (np.asarray(q.sel(quaternion=axis).transpose("t", *member_dims(dataset))) for axis in "xy")
         return 1.0 - 2.0 * (x * x + y * y), "R₃₃ (1)"
     values = np.asarray(dataset[name].transpose("t", *member_dims(dataset)), dtype=float)
     if name in ("slip", "gap"):
@@ -93,19 +99,46 @@ def _coordinate(dataset: Any) -> tuple[np.ndarray, str]:
     return np.arange(int(np.prod(shape)), dtype=float), "member"
 
 
+def drawable(dataset: Any) -> list[str]:
+    """The names of the plots that there are of this batch."""
+    observed = np.atleast_1d(dataset.attrs.get("observables", ())).size
+    return [
+        "energy",
+        *(["attitude"] if "attitude" in dataset else []),
+        *(name for name in ("slip", "gap") if name in dataset and bool((dataset[name] > 0).any())),
+        *(["observables"] if observed else []),
+    ]
+
+
 def drawer(dataset: Any, name: str) -> Callable[..., Any]:
     """`plots.NAME(...)` of a batch."""
-    names = {"energy": ["energy"], "attitude": ["height"], "slip": ["slip"], "gap": ["gap"]}
-    if name == "observables":
-        return partial(_observables, dataset)
-    return partial(draw_members, dataset, *names[name])
+    own = {"attitude": _heights, "observables": _observables}
+    return partial(own[name], dataset) if name in own else partial(draw_members, dataset, name)
+
+
+def _heights(dataset: Any, *bodies: str, ax: Any = None, path: str | Path | None = None) -> Any:
+    """Of the third axis of one body; of those named of several, or of all of them, a panel each."""
+    if "body" not in dataset.dims:
+        if bodies:
+            raise InputError(f"these runs are of one body, which has no name; got {', '.join(map(shown, bodies))}")
+        return draw_members(dataset, "height", ax, path)
+    known = list(map(str, dataset.body.values))
+    if wrong := [body for body in bodies if body not in known]:
+        raise unknown("body", wrong[0], known)
+    names = bodies or tuple(known)
+    parts = [dataset.isel(body=known.index(name)) for name in names]
+    if len(parts) == 1:
+        return draw_members(parts[0], "height", ax, path)
+    if ax is not None:
+        raise InputError(f"heights of several bodies do not fit one axis; name one of {', '.join(known)}")
+    return page([(partial(draw_members, part, "height"), None) for part in parts], "Height of axis 3", path)
 
 
 def _observables(dataset: Any, *names: str, path: str | Path | None = None) -> Any:
-    shown = names or tuple(n for n in _comparable(dataset) if n not in ("energy", "height", "slip", "gap"))
-    if not shown:
+    drawn = names or tuple(n for n in _comparable(dataset) if n not in ("energy", "height", "slip", "gap"))
+    if not drawn:
         raise InputError("these runs have no observables; systems and problems have those that they are given")
-    return page([(partial(draw_members, dataset, name), None) for name in shown], "Observables", path)
+    return page([(partial(draw_members, dataset, name), None) for name in drawn], "Observables", path)
 
 
 DRAWN = ("energy", "attitude", "slip", "gap", "observables")

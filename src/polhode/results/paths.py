@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from polhode.model.checks import InputError
-from polhode.results.axes import body_axes
+from polhode.results.axes import bodies_apart, body_axes, of_which
 from polhode.results.panels import legend, line, run_line
 from polhode.results.registry import conserved, plot, where
 from polhode.results.style import COLOURS, plain, print_width
@@ -20,17 +20,22 @@ def _rotates(dataset: Any) -> bool:
     return dataset.attrs["kind"] == "rotation" and "twist_rate" not in dataset
 
 
-@plot("attitude", panels=where(lambda d: _rotates(d) and not conserved(d, "kinetic")))
+@plot(
+    "attitude",
+    panels=where(lambda d: _rotates(d) and not conserved(d, "kinetic")),
+    apart=bodies_apart,
+    title="Tips of axes 3",
+)
 def tip(dataset: Any, ax: Any, *bodies: str) -> None:
     """The tip of the third body axis, seen from above."""
     x, y, _ = body_axes(dataset, *bodies)[2]
     line(ax, x, y, linewidth=0.9)
     line(ax, x[:1], y[:1], 6, markersize=4)
-    tip_axes(ax)
+    tip_axes(ax, of_which(dataset, *bodies))
 
 
-def tip_axes(ax: Any) -> None:
-    ax.set(title="Tip of body axis 3 from above", xlabel="R₁₃ (1)", ylabel="R₂₃ (1)")
+def tip_axes(ax: Any, which: str = "") -> None:
+    ax.set(title=f"Tip of body axis 3 from above{which}", xlabel="R₁₃ (1)", ylabel="R₂₃ (1)")
     ax.locator_params(axis="x", nbins=6)
     ax.set_aspect("equal", adjustable="datalim")
 
@@ -57,16 +62,22 @@ def _inertia(dataset: Any) -> np.ndarray:
     return np.reshape(given, (3, 3))
 
 
-@plot("attitude", projection="3d", panels=where(lambda d: "twist_rate" in d))
+@plot(
+    "attitude",
+    projection="3d",
+    panels=where(lambda d: "twist_rate" in d),
+    apart=bodies_apart,
+    title="Third axes on the unit sphere",
+)
 def director(dataset: Any, ax: Any, *bodies: str) -> None:
     """The path of the third body axis d3 on the unit sphere."""
     ax.plot_surface(*_ball(), color="#cfe0ee", alpha=0.35, linewidth=0)
     _curve(ax, body_axes(dataset, *bodies)[2])
-    ax.set_title("Third body axis on the unit sphere")
+    ax.set_title(f"Third body axis on the unit sphere{of_which(dataset, *bodies)}")
     _frame(ax, [f"{axis} (1)" for axis in "xyz"])
 
 
-@plot("position", panels=where(lambda d: bool(_lines(d))))
+@plot("position", panels=where(lambda d: bool(_lines(d))), there=lambda d: bool(_lines(d)))
 def path(dataset: Any, ax: Any) -> None:
     """Contacts and other points followed, or else the centres of mass, seen from above; those that move in an
     upright plane, from its side."""

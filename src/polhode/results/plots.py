@@ -14,7 +14,7 @@ from typing import Any
 
 from polhode.model.checks import InputError, nearest, shown
 from polhode.results import curves, paths, residuals  # noqa: F401 (they register what they have)
-from polhode.results.families import DRAWN, draw_family, drawer, member_dims
+from polhode.results.families import DRAWN, draw_family, drawable, drawer, member_dims
 from polhode.results.panels import Panel, drawing_on, page
 from polhode.results.registry import PLOTS, Plot
 
@@ -45,7 +45,7 @@ class Plots:
     def __call__(self, path: str | Path | None = None) -> Any:
         """All that fit on one page; of a batch, curves of its members."""
         self._some()
-        if member_dims(self.dataset):
+        if self._members():
             return draw_family(self.dataset, path)
         d = self._one()
         panels: list[Panel] = []
@@ -55,15 +55,17 @@ class Plots:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in PLOTS:
-            names = [plot.name for plot in self._drawable()]
+            names = self._names()
             raise AttributeError(f"there is no plot {name!r}{nearest(name, names)} There are {', '.join(names)}")
         self._some()
-        if name in DRAWN and member_dims(self.dataset):
+        if name in DRAWN and self._members():
             return drawer(self.dataset, name)
         return partial(self._draw, PLOTS[name])
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(plot.name for plot in self._drawable())]
+        names = self._names()
+        own = [name for name in super().__dir__() if name != "constraints"]
+        return [*own, *names, *(["constraints"] if {"slip", "gap"} & set(names) and not self._members() else [])]
 
     def constraints(self, *, path: str | Path | None = None) -> Any:
         """What there is of slip and gap, a panel each."""
@@ -81,12 +83,22 @@ class Plots:
     def _drawable(self) -> list[Plot]:
         return [plot for plot in PLOTS.values() if set(plot.needs) <= set(map(str, self.dataset.variables))]
 
+    def _members(self) -> tuple[str, ...]:
+        return member_dims(self.dataset)
+
+    def _names(self) -> list[str]:
+        """Of the plots that there are of this dataset."""
+        d = self.dataset
+        if not d.sizes["t"]:
+            return []
+        return drawable(d) if self._members() else [plot.name for plot in self._drawable() if plot.there(d)]
+
     def _draw(self, plot: Plot, *names: str, ax: Any = None, path: str | Path | None = None) -> Any:
         d = self._one(plot.name)
         if missing := [name for name in plot.needs if name not in d.variables]:
             raise InputError(
                 f"{plot.name} is drawn from {', '.join(plot.needs)}; this run has no {', '.join(missing)}. It has "
-                f"plots of {', '.join(p.name for p in self._drawable())}"
+                f"plots of {', '.join(self._names())}"
             )
         if ax is None and (several := plot.apart(d, *names)):
             return page([(partial(self._draw, plot, *group), plot.projection) for group in several], plot.title, path)
@@ -95,7 +107,7 @@ class Plots:
             return ax.figure
 
     def _one(self, name: str = "energy") -> Any:
-        members = member_dims(self.dataset)
+        members = self._members()
         if members:
             raise InputError(
                 f"this run is a batch of shape {tuple(self.dataset.sizes[d] for d in members)}; plot one member: "

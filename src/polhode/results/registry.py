@@ -17,10 +17,15 @@ def _together(dataset: Any, *names: str) -> Sequence[Names]:
     return []
 
 
+def _always(dataset: Any) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Plot:
     """`draw(dataset, ax, *names)`. `panels(dataset)`: the names for each panel on the page of a run, none where it says
-    nothing there. `apart(dataset, *names)`: the names for each of several panels, where one cannot show them all."""
+    nothing there. `apart(dataset, *names)`: the names for each of several panels, where one cannot show them all.
+    `there(dataset)`: whether it has something to draw, of the variables that it needs."""
 
     name: str
     needs: Names
@@ -29,6 +34,7 @@ class Plot:
     title: str = ""
     panels: Callable[[Any], Sequence[Names]] = _once
     apart: Callable[..., Sequence[Names]] = _together
+    there: Callable[[Any], bool] = _always
 
 
 PLOTS: dict[str, Plot] = {}

@@ -12,13 +12,13 @@ from polhode.results.panels import labelled, line
 from polhode.results.registry import plot, where
 
 
-@plot("slip", panels=where(lambda d: bool(d.slip.any())))
+@plot("slip", panels=where(lambda d: bool(d.slip.any())), there=lambda d: bool(d.slip.any()))
 def slip(dataset: Any, ax: Any) -> None:
     """The largest residual of the rows that roll or otherwise bind velocities."""
     _residual(dataset, "slip", ax)
 
 
-@plot("gap", panels=where(lambda d: bool(d.gap.any())))
+@plot("gap", panels=where(lambda d: bool(d.gap.any())), there=lambda d: bool(d.gap.any()))
 def gap(dataset: Any, ax: Any) -> None:
     """The largest residual of joints and contacts: how far they are apart."""
     _residual(dataset, "gap", ax)
