@@ -31,6 +31,16 @@ every = 10
 """
 
 
+def test_what_completes_is_registered_for_polhode_alone(polhode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However it was called: here as a module of the one that runs the tests."""
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    code, out, _ = polhode("--show-completion", "bash")
+    assert code == 0
+    assert "_POLHODE_COMPLETE=complete_bash" in out
+    assert out.strip().endswith("polhode")
+    assert "python" not in out
+
+
 def test_run_a_file_with_json_as_designed(polhode: Any) -> None:
     Path("top.toml").write_text(TOP)
     code, out, err = polhode("run", "top.toml", "--json")

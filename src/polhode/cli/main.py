@@ -226,7 +226,7 @@ def _run_command() -> None:
 
 def _command() -> None:
     try:
-        app()
+        app(prog_name="polhode")  # of `python -m polhode` too: what completes after TAB is registered by this name
     except UnwritableError:
         raise
     except Exception as error:
