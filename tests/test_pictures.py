@@ -303,6 +303,20 @@ def test_one_member_of_a_family_is_drawn_as_the_error_says(two: Any) -> None:
         one.constraints()
 
 
+def test_residuals_far_below_round_off_are_drawn_at_it(swing: ph.Run) -> None:
+    """Of positions of about 1 m, on an axis whose other dots can be told apart."""
+    d = swing.dataset
+    tiny = d.gap.where(d.t > 0, 6e-98)
+    shown = ph.Plots(d.assign(gap=tiny)).gap().axes[0].lines[0].get_ydata()
+    assert shown[0] == 0.01 * np.finfo(float).eps * np.abs(d.position).max()
+    large = tiny.values > 1e-17
+    assert large.sum() > 10
+    np.testing.assert_array_equal(shown[large], d.gap.values[large])
+    family = d.expand_dims(member=2).assign_attrs(members="member")
+    lines = ph.Plots(family.assign(gap=tiny.expand_dims(member=2))).gap().axes[0].lines
+    np.testing.assert_array_equal(lines[1].get_ydata(), shown)
+
+
 def test_what_there_is_to_draw_is_listed(two: Any, swing: ph.Run) -> None:
     """And no more: each of those listed is drawn without a name."""
 

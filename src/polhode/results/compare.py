@@ -12,6 +12,7 @@ import numpy as np
 from polhode.results.panels import Panel, change, labelled, page, run_line
 from polhode.results.paths import draw_paths, moving, tip_axes
 from polhode.results.residuals import draw_residual, residuals
+from polhode.results.sizes import above_round_off
 from polhode.results.style import exactly, plain
 
 _OBSERVABLES = 4  # as many have a panel
@@ -56,7 +57,7 @@ def _of_systems(runs: Sequence[Any]) -> list[Panel]:
         ax.set_title(f"{ax.get_title(loc='left')}: {plain(name, 24)}", loc="left")
 
     def residual(name: str, ax: Any) -> None:
-        draw_residual(ax, name, [(run.t, run[name]) for run in runs])
+        draw_residual(ax, name, [(run.t, above_round_off(run, name)) for run in runs])
 
     panels: list[Panel] = [(partial(observed, name), None) for name in list(runs[0].observables)[:_OBSERVABLES]]
     panels += [(partial(followed, name), None) for name in list(moving(_points(runs[0])))[:1]]

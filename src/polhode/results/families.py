@@ -12,7 +12,7 @@ import numpy as np
 from polhode.model.checks import InputError, shown, unknown
 from polhode.results.panels import drawing_on, labelled, page
 from polhode.results.registry import conserved
-from polhode.results.sizes import size_of, starts_with_something
+from polhode.results.sizes import above_round_off, size_of, starts_with_something
 from polhode.results.style import plain
 
 _CURVES = 400  # at most: of more members, so many evenly
@@ -76,9 +76,10 @@ def _values(dataset: Any, name: str) -> tuple[np.ndarray, str]:
         q = dataset["attitude"]
         x, y = (np.asarray(q.sel(quaternion=axis).transpose("t", *member_dims(dataset))) for axis in "xy")
         return 1.0 - 2.0 * (x * x + y * y), "R₃₃ (1)"
-    values = np.asarray(dataset[name].transpose("t", *member_dims(dataset)), dtype=float)
+    quantity = dataset[name]
     if name in ("slip", "gap"):
-        values = np.where(values > 0, values, np.nan)
+        quantity = quantity.copy(data=above_round_off(dataset, name))
+    values = np.asarray(quantity.transpose("t", *member_dims(dataset)), dtype=float)
     if name == "energy" and conserved(dataset, "energy"):
         parts = [np.abs(dataset[part].transpose("t", *member_dims(dataset))) for part in ("kinetic", "potential")]
         largest = np.fmax.reduce(np.concatenate(parts).astype(float))  # of those that are no NaN

@@ -10,6 +10,7 @@ import numpy as np
 from polhode.model.checks import InputError
 from polhode.results.panels import labelled, line
 from polhode.results.registry import plot, where
+from polhode.results.sizes import above_round_off
 
 
 @plot("slip", panels=where(lambda d: bool(d.slip.any())), there=lambda d: bool(d.slip.any()))
@@ -27,7 +28,7 @@ def gap(dataset: Any, ax: Any) -> None:
 def _residual(dataset: Any, name: str, ax: Any) -> None:
     if not dataset[name].any():
         raise InputError(f"the {name} of this run is zero throughout: there is nothing to draw")
-    draw_residual(ax, name, [(dataset.t, dataset[name])])
+    draw_residual(ax, name, [(dataset.t, above_round_off(dataset, name))])
 
 
 def residuals(slip: Any, gap: Any) -> tuple[str, ...]:
@@ -36,10 +37,9 @@ def residuals(slip: Any, gap: Any) -> tuple[str, ...]:
 
 
 def draw_residual(ax: Any, name: str, runs: Sequence[tuple[Any, Any]]) -> None:
-    """Dots for each (times, values), of those that are not zero: residuals at round-off are noise, not lines."""
+    """Dots for each (times, values above round-off): residuals at round-off are noise, not lines."""
     for k, (t, values) in enumerate(runs):
-        size = np.asarray(values)
-        line(ax, t, np.where(size > 0, size, np.nan), k, marker=".", markersize=4, linestyle="", markeredgewidth=0)
+        line(ax, t, values, k, marker=".", markersize=4, linestyle="", markeredgewidth=0)
     ax.set_yscale("log")
     what, unit = {"slip": ("Largest slip", "m/s or rad/s"), "gap": ("Largest gap", "m or rad")}[name]
     ax.set(title=what, xlabel="t (s)", ylabel=labelled(name, unit))

@@ -13,6 +13,8 @@ import numpy as np
 from polhode.algebra.library import library_of
 
 _NOTHING = 1e-9  # of its largest part: a quantity that starts smaller than this is near its round-off
+_FROM = {"slip": ("velocity", "omega"), "gap": ("position",)}
+_LEAST = 0.01 * float(np.finfo(float).eps)  # of what it is computed from
 
 
 def starts_with_something(start: Any, largest: Any) -> Any:
@@ -40,6 +42,14 @@ def values_and_parts(run: Any, name: str) -> tuple[np.ndarray, Sequence[np.ndarr
         of_bodies = [_length(r) * np.asarray(run.known.masses) * _length(v), _length(spin)]
         return run[name], [part.max(axis=-1) for part in of_bodies]
     return run[name], [_length(run[name])] if name == "spatial_momentum" else []
+
+
+def above_round_off(of: Any, name: str) -> np.ndarray:
+    """A residual of a run or dataset, as a logarithmic axis can show it: none where it is zero, and no less than a
+    hundredth of the round-off of what it is computed from; 1e-98 m/s would leave no room for the rest."""
+    values = np.asarray(of[name], dtype=float)
+    sizes = [np.fmax.reduce(np.abs(np.asarray(of[part])).ravel(), initial=0.0) for part in _FROM[name] if part in of]
+    return np.where(values > 0, np.maximum(values, _LEAST * max(sizes, default=0.0)), np.nan)
 
 
 def _length(vectors: Any) -> np.ndarray:
