@@ -190,6 +190,7 @@ def test_on_the_command_line(polhode: Any) -> None:
     assert code == 0, err
     assert "3 runs, imidm" in out
     assert "25.5" in out
+    assert out.endswith("Written: tops.zarr\nWritten: tops.png\n")
     d = ph.load("tops.zarr")
     assert d.spin.values.tolist() == [1.0, 25.5, 50.0]
     code, out, err = polhode("run", "tops.zarr", "--out", "again.zarr", "--json")
@@ -283,6 +284,8 @@ def test_batches_that_cannot_be(made: Any, words: str) -> None:
 
 
 def test_what_a_batch_cannot_be_saved_to_is_said_before(polhode: Any) -> None:
+    with pytest.raises(InputError, match=r"a batch does not fit into a \.csv; save it as \.zarr or \.nc"):
+        tops(until=0.01, every=1).save("tops.csv")
     code, _, err = polhode("run", "heavy-top", "--set", "spin=10:30:3", "--out", "tops.csv")
     assert code == 2
     assert "does not fit into a .csv" in err

@@ -104,8 +104,8 @@ def run_command(
         show_runs(job.name, runs)
         for run in runs:
             tell_events(run)
-        for path in (*saved, *([plot] if plot else [])):
-            print(f"Written: {path}")
+    for path in () if as_json else (*saved, *([plot] if plot else [])):
+        print(f"Written: {path}")
     for message in errors:
         tell(message)
     if signals.came:

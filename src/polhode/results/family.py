@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.checks import InputError, unknown
+from polhode.model.checks import InputError, ending, unknown
 from polhode.model.family import Coordinate
 from polhode.results.accessor import with_accessor
 from polhode.results.card import card_of_family
@@ -158,6 +158,8 @@ class Family:
 
     def save(self, path: str | Path) -> Path:
         """To `.zarr` or `.nc`, by the ending of the name."""
+        if ending(path) == ".csv":
+            raise InputError("a batch does not fit into a .csv; save it as .zarr or .nc")
         return save(self.dataset, path)
 
     def summary(self) -> list[dict[str, Any]]:
