@@ -34,6 +34,14 @@ from polhode.problems import problem_of
 from polhode.results.style import house_style
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_site_cites_each_paper_as_the_report_does(name: str) -> None:
+    pages = Path(__file__).parents[1] / "docs" / "papers"
+    (row,) = (row for row in (pages / "index.md").read_text("utf-8").splitlines() if row.startswith(f"| `{name}`"))
+    assert PAPERS[name].link in row
+    assert PAPERS[name].link in (pages / f"{name}.md").read_text("utf-8")
+
+
 def named_in(result: Result) -> set[str]:
     """The items that its checks and figures name."""
     found = [items_in(text) for text in (*(c.where for c in result.checks), *(f.title for f in result.figures))]

@@ -13,7 +13,7 @@ from polhode.algebra import Quaternion, Scalar, Vec3, exp
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.rotation import Rotation, State
 
-PAPER = "Krysl, Int. J. Numer. Meth. Engng 70 (2007)"
+PAPER = "Krysl, Commun. Numer. Meth. Engng (2007), doi:10.1002/cnm.963"
 
 
 def rate(system: Rotation, t: Scalar, state: State) -> Vec3:
