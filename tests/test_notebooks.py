@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 import polhode as ph
+from polhode import multibody as mb
 from polhode.model.html import table
 from polhode.simulation.notebook import in_notebook
 
@@ -90,6 +92,15 @@ def test_progress_in_a_notebook(shown: dict[str, list[Any]]) -> None:
     assert [o.get("name") for o in shown["progress"] if o.output_type == "stream"] == []
     assert {o.data["text/html"] for o in shown["progress"]} == {""}
     assert not in_notebook()
+
+
+def test_long_names_are_shortened() -> None:
+    name = "wheel" * 40
+    hinge = mb.Revolute("ground", name, at=(0, 0, 0), axis=(0, 1, 0))
+    system = mb.System([mb.Body(name, 1.0, (1, 1, 1))], constraints=[hinge])
+    cells = re.findall(r"<td[^>]*>([^<]*)", system._repr_html_())
+    assert any(cell.startswith("wheelwheel") for cell in cells)
+    assert max(map(len, cells)) <= len("ground, ") + 40
 
 
 def test_things_show_themselves() -> None:

@@ -19,6 +19,11 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str 
     return f"{above}<table>{first}<tbody>{body}</tbody></table>"
 
 
+def short(name: str, most: int = 40) -> str:
+    """Of a long name the beginning and the end."""
+    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"
+
+
 def folded(title: str, inside: str) -> str:
     """What opens at a click."""
     return f"<details><summary>{escape(title)}</summary>{inside}</details>"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.model.html import table
+from polhode.model.html import short, table
 
 _NAMED = 8  # bodies
 
@@ -19,17 +19,19 @@ def line(system: Any) -> str:
 
 
 def card(system: Any) -> str:
-    """Moments are principal ones; the rows of constraints are counted by name."""
+    """Names are shortened as plots do; moments are principal ones; the rows of constraints are counted by name."""
     masses, moments = np.asarray(system.masses), np.linalg.eigvalsh(np.asarray(system.inertias))
     bodies = [
-        (name, f"{mass:g}", ", ".join(f"{x:.4g}" for x in own))
+        (short(name), f"{mass:g}", ", ".join(f"{x:.4g}" for x in own))
         for name, mass, own in zip(system.names, masses, moments, strict=True)
     ]
     held = [
-        (c.name, type(c).__name__, ", ".join(c.bodies), c.holonomic + c.nonholonomic)
+        (short(c.name), type(c).__name__, ", ".join(map(short, c.bodies)), c.holonomic + c.nonholonomic)
         for c in getattr(system, "constraints", ())  # not of one that JAX has put together
     ]
-    acting = [(type(f).__name__, ", ".join(getattr(f, "bodies", ())) or "all bodies") for f in system.forces]
+    acting = [
+        (type(f).__name__, ", ".join(map(short, getattr(f, "bodies", ()))) or "all bodies") for f in system.forces
+    ]
     counted = f"{len(bodies)} bodies, {system.rows} rows of constraints"
     parts = [table(("body", "mass (kg)", "moments (kg m²)"), bodies, f"System: {counted}")]
     parts += [table(("constraint", "kind", "between", "rows"), held)] if held else []

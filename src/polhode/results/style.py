@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from polhode.model.checks import InputError, shown
+from polhode.model.html import short
 
 # Okabe & Ito's palette: told apart by readers with any colour vision.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6BB1", "#7F7F7F")
@@ -77,9 +78,7 @@ def plain(text: str, most: int = 60) -> str:
     """A name that a user gave, as matplotlib draws it letter by letter: no formula between dollars, no line ends; of a
     long one the beginning and the end."""
     text = "".join(c if c.isprintable() else " " for c in str(text))
-    if len(text) > most:
-        text = f"{text[: most - most // 3 - 1]}…{text[-(most // 3) :]}"
-    return text.replace("$", r"\$")
+    return short(text, most).replace("$", r"\$")
 
 
 @contextmanager
