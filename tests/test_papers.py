@@ -148,7 +148,8 @@ def test_item_of_krysl(monkeypatch: pytest.MonkeyPatch) -> None:
     checks = convergence_checks("Fig. 2", c) + slow_top_checks(c)
     assert [check for check in checks if not check.ok] == []
     assert len(checks) >= 4
-    draw_convergence(c, "Slow top")
+    labels = [ax.get_ylabel() for ax in draw_convergence(c, "Slow top").axes]
+    assert labels == ["‖Π − Π*‖ (kg m²/s)", "‖R − R*‖ (1)"]
 
 
 def test_item_of_nontwisting() -> None:

@@ -63,7 +63,9 @@ def draw_convergence(c: Convergence, title: str) -> Any:
     with house_style() as Figure:
         figure = Figure(figsize=(10, 4.6))
         axes = figure.subplots(1, 2)
-        for ax, errors, label in zip(axes, (c.momentum, c.attitude), ("‖Π − Π*‖", "‖R − R*‖"), strict=True):
+        for ax, errors, label in zip(
+            axes, (c.momentum, c.attitude), ("‖Π − Π*‖ (kg m²/s)", "‖R − R*‖ (1)"), strict=True
+        ):
             for name in METHODS:
                 ax.loglog(c.steps, errors[name], label=name.upper(), markersize=5, **STYLE[name])
             guide = 0.4 * min(e[-1] for e in errors.values()) * (c.steps / c.steps[-1]) ** 2

@@ -35,7 +35,7 @@ def draw_wall(runs: dict[str, Run], names: tuple[str, ...], title: str, limit: f
             ax.set_title(name.upper() + ended, fontsize=9)
             ax.set_ylim(1 - limit, 1 + limit)
         axes[-1].set_xlabel("t (s)")
-        figure.supylabel("H / H₀", fontsize=10)
+        figure.supylabel("H / H₀ (1)", fontsize=10)
         figure.suptitle(title, x=0.01, ha="left")
         return figure
 
