@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SOURCE = ROOT / "src" / "polhode"
 # What git ignores is no part of the tree that is shipped.
-TREE = ("pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "MANIFEST.in", "src")
+SHIPPED = ("README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "constraints.txt")
+TREE = (*SHIPPED, "pyproject.toml", "MANIFEST.in", "src", "docs", "tests", "benchmarks")
 
 
 def test_the_citation_is_that_of_this_version() -> None:
@@ -88,7 +89,11 @@ def test_a_wheel_has_all_files_and_an_sdist_too(built: Path) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in inside)
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {f"src/{name}" for name in files} | {"README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md"} <= names
+    assert {f"src/{name}" for name in files} | set(SHIPPED) <= names
+    assert {"docs/_site/conf.py", "tests/conftest.py", "tests/pictures.py"} <= names
+    linked = re.findall(r"\]\(([^)#:]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(linked) > 10
+    assert {*linked} <= names  # its links lead somewhere from there
     assert wheel.stat().st_size < 1_000_000  # measured: 0.61 MB
 
 
