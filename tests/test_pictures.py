@@ -303,6 +303,21 @@ def test_one_member_of_a_family_is_drawn_as_the_error_says(two: Any) -> None:
         one.constraints()
 
 
+def test_a_family_in_print(two: Any) -> None:
+    """Dashes and names for a few members, none too pale in grey; a title keeps its words on two lines."""
+    with for_print("column"):
+        figure = two.plot()
+        titled = page([(two.plot.energy, None)], "a comparison of methods: imidm, step 0.01 s, 20,000 steps", None)
+    check_figure(figure)
+    check_figure(titled)
+    assert titled._suptitle.get_text().replace("\n", " ").endswith("of methods: imidm, step 0.01 s, 20,000 steps")
+    lines = figure.axes[0].lines
+    assert [line.get_linestyle() for line in lines] == ["-", "--"]
+    assert max(np.dot(line.get_color()[:3], [0.299, 0.587, 0.114]) for line in lines) < 0.65
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["10", "20"]
+    assert two.plot().axes[0].get_legend() is None
+
+
 def test_residuals_far_below_round_off_are_drawn_at_it(swing: ph.Run) -> None:
     """Of positions of about 1 m, on an axis whose other dots can be told apart."""
     d = swing.dataset

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from polhode.model.checks import InputError, shown, unknown
-from polhode.results.panels import drawing_on, labelled, page
+from polhode.results.panels import DASHES, drawing_on, labelled, legend, page
 from polhode.results.registry import conserved
 from polhode.results.sizes import above_round_off, size_of, starts_with_something
-from polhode.results.style import plain
+from polhode.results.style import exactly, plain, print_width
 
 _CURVES = 400  # at most: of more members, so many evenly
 _COLOURS = "viridis"
+_PALEST = 0.75  # of the colours, in print: beyond it they vanish in grey
 
 
 def member_dims(dataset: Any) -> tuple[str, ...]:
@@ -44,10 +45,10 @@ def _comparable(dataset: Any) -> list[str]:
 
 
 def draw_members(dataset: Any, name: str, ax: Any = None, path: str | Path | None = None) -> Any:
-    """One quantity of every member over time."""
+    """One quantity of every member over time; in print, a few members have dashes of their own, more are shades."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
+    from matplotlib.colors import ListedColormap, Normalize
 
     values, label = _values(dataset, name)
     numbers, words = _coordinate(dataset)
@@ -55,13 +56,22 @@ def draw_members(dataset: Any, name: str, ax: Any = None, path: str | Path | Non
     which = np.unique(np.linspace(0, values.shape[1] - 1, _CURVES).round().astype(int))
     low, high = float(numbers.min()), float(numbers.max())
     scale = Normalize(low, high if high > low else low + 1.0)
+    colours, few = colormaps[_COLOURS], print_width() is not None and len(which) <= len(DASHES)
+    if print_width() is not None:
+        colours = ListedColormap(colours(np.linspace(0.0, _PALEST, 256)))
     with drawing_on(ax, path) as on:
-        for i in which:
-            on.plot(np.asarray(dataset.t), values[:, i], color=colormaps[_COLOURS](scale(numbers[i])), linewidth=0.8)
+        lines = [
+            on.plot(
+                np.asarray(dataset.t), values[:, i], DASHES[k * few], color=colours(scale(numbers[i])), linewidth=0.8
+            )[0]
+            for k, i in enumerate(which)
+        ]
         if name in ("slip", "gap"):
             on.set_yscale("log")
         on.set(title=_title(dataset, name), xlabel="t (s)", ylabel=label)
-        on.figure.colorbar(ScalarMappable(scale, _COLOURS), ax=on, label=words)
+        on.figure.colorbar(ScalarMappable(scale, colours), ax=on, label=words)
+        if few:
+            legend(on, lines, [exactly(numbers[i]) for i in which])
         return on.figure
 
 

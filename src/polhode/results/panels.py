@@ -7,11 +7,13 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from polhode.model.checks import InputError, ending
+from polhode.model.html import short
 from polhode.results.sizes import starts_with_something
 from polhode.results.store import check_folder
 from polhode.results.style import COLOURS, house_style, plain, print_width
@@ -88,11 +90,19 @@ def page(panels: Sequence[Panel], title: str, path: str | Path | None, names: Se
             draw(ax=part.add_subplot(cell, projection=projection))
         if names:
             _listed(figure, figure.axes[0].lines, names, loc="outside lower center", ncols=min(columns + 1, len(names)))
-        figure.suptitle(plain(title, int(9 * width)), x=0.01, ha="left")
+        figure.suptitle(_title(title, width), x=0.01, ha="left")
         settled(figure)
         if path is not None:
             written_to(figure, path)
         return figure
+
+
+def _title(text: str, width: float) -> str:
+    """Of a page so wide (inches); in print, where a page is narrow, on two lines before it is shortened."""
+    if print_width() is None:
+        return plain(text, int(9 * width))
+    letters = int(13 * width)
+    return "\n".join(plain(part) for part in wrap(short(text, 2 * letters), letters, max_lines=2, placeholder="…"))
 
 
 def line(ax: Any, x: Any, y: Any, number: int = 0, **style: Any) -> Any:

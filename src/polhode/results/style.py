@@ -58,8 +58,9 @@ _width: ContextVar[float | None] = ContextVar("width", default=None)
 @contextmanager
 def for_print(width: str = "column") -> Iterator[None]:
     """Figures made inside are as wide as a "column" (88 mm) or a "page" (183 mm) of a journal, to be put there as they
-    are: lettering of 7 and 8 points, lines told apart by their dashes, so that they read in grey too. Save them as
-    `.pdf` or `.svg`: `with for_print("column"): run.plot.energy(path="energy.pdf")`."""
+    are: lettering of 7 and 8 points, lines told apart by their dashes (more than a few members of a batch by shades),
+    so that they read in grey too. Save them as `.pdf` or `.svg`:
+    `with for_print("column"): run.plot.energy(path="energy.pdf")`."""
     if width not in WIDTHS:
         raise InputError(f"a width is {' or '.join(map(repr, WIDTHS))}; got {shown(width)}")
     before = _width.set(WIDTHS[width])
