@@ -14,7 +14,7 @@ from typing import Any
 from polhode._notices import warn
 from polhode.model.checks import InputError, ending, nearest, shortened, shown
 from polhode.results.checksums import DamagedError, checked, with_checksums
-from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now
+from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now, as_whole
 from polhode.results.metadata import ForeignError
 from polhode.results.tree import TornError
 from polhode.results.workspace import clean, put, unfinished, workspace
@@ -92,7 +92,7 @@ def save(dataset: Any, path: str | Path) -> Path:
     try:
         clean(target.parent)
         with workspace(target.parent) as place:
-            _format(ending(path)).write(with_checksums(dataset.drop_encoding()), place / target.name)
+            _format(ending(path)).write(with_checksums(as_whole(dataset).drop_encoding()), place / target.name)
             put(place / target.name, target)
     except OSError as error:
         if error.errno not in NO_ROOM:
@@ -180,7 +180,7 @@ def _read(place: Path, path: Path) -> Any:
     kind = dataset.attrs.get("format")
     if kind not in FORMATS:
         raise InputError(f"{str(path)!r} was not written by polhode (its format is {shown(kind)})")
-    if kind in (WITHOUT_CHECKSUMS, GROWN):  # those of the last are looked at where it is read
+    if kind == WITHOUT_CHECKSUMS or (kind == GROWN and ending(path) == ".zarr"):  # this is looked at where it is read
         return dataset
     try:
         return checked(dataset)
