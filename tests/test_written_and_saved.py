@@ -56,3 +56,23 @@ def test_saved_onto_itself_it_is_whole() -> None:
     run = body("a.zarr")
     save(ph.load("a.zarr"), "a.zarr")
     assert ph.load("a.zarr").sizes["t"] == run.steps + 1
+
+
+@pytest.mark.parametrize("how", ["save", "several", "force"])
+def test_what_is_being_written_is_not_replaced(how: str) -> None:
+    """By a run in memory that is saved there, by a batch, by another run."""
+    said: list[str] = []
+    other = ph.simulate(ph.problem("free-body"), method="dmv", step=0.01, steps=2)
+
+    def meanwhile(run: Any) -> None:
+        if not said:
+            with pytest.raises(InputError, match="is being written by another process") as caught:
+                if how == "save":
+                    other.save("a.zarr")
+                else:
+                    body("a.zarr", force=True, **({"step": [0.1, 0.05]} if how == "several" else {}))
+            said.append(str(caught.value))
+
+    assert len(body("a.zarr", on_sample=meanwhile)["energy"]) == STEPS + 1
+    assert said
+    assert [each.name for each in Path().iterdir()] == ["a.zarr"]

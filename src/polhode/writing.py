@@ -25,9 +25,10 @@ from polhode.results.finishing import finished
 from polhode.results.growing import Growing
 from polhode.results.halt import Halt
 from polhode.results.identity import fingerprint
+from polhode.results.lock import locked, replaceable
 from polhode.results.made_of import differs, made_of
 from polhode.results.mending import mend
-from polhode.results.opened import clean_marks, locked, room_for
+from polhode.results.opened import clean_marks, room_for
 from polhode.results.sound import planned, sound
 from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
@@ -117,9 +118,8 @@ def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
             Tree(new).commit(0, Tree(new).attributes)
             stack.enter_context(locked(new / HIDDEN, path))
             if force:
-                if (target / HIDDEN).is_dir():
-                    stack.enter_context(locked(target / HIDDEN, path))
-                put(new, target)
+                with replaceable(target / HIDDEN, path):
+                    put(new, target)
             elif not put_anew(new, target):
                 raise InputError(_THERE.format(path=path, name=str(path)))
         return _went(writing, Tree(target), writing.start, path)

@@ -14,8 +14,7 @@ from polhode.model import InputError
 from polhode.results.clock import read as clock
 from polhode.results.dataset import GROWN
 from polhode.results.grown import grown
-from polhode.results.lock import held
-from polhode.results.opened import LOCK
+from polhode.results.lock import LOCK, held
 from polhode.results.store import attributes
 from polhode.results.tree import HIDDEN, Tree
 

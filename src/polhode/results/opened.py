@@ -13,19 +13,11 @@ from polhode.model.checks import InputError, shown
 from polhode.results.clock import NAME
 from polhode.results.dataset import FORMATS, GROWN
 from polhode.results.finishing import END
-from polhode.results.lock import Lock
+from polhode.results.lock import LOCK, locked
 from polhode.results.rerun import differences
 from polhode.results.store import NO_ROOM, SaveError
 from polhode.results.store import attributes as attributes_of
 from polhode.results.tree import HIDDEN, TornError, Tree
-
-LOCK = "lock"
-
-
-def locked(tree: Path, path: Path) -> Lock:
-    """An InputError where another process has it; `path`: as the user calls it."""
-    words = f"{str(path)!r} is being written by another process; `polhode status {path}` tells by which"
-    return Lock(tree / LOCK, words)
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from polhode._notices import warn
 from polhode.model.checks import InputError, ending, nearest, shortened, shown
 from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now, as_whole
+from polhode.results.lock import check_nobody_writes, replaceable
 from polhode.results.metadata import ForeignError
-from polhode.results.tree import TornError
+from polhode.results.tree import HIDDEN, TornError
 from polhode.results.workspace import clean, put, unfinished, workspace
 
 ENDINGS = (".zarr", ".nc", ".csv")
@@ -53,6 +54,7 @@ def _check_kind(path: str | Path) -> Path:
             f"{str(path)!r} exists and is not a trajectory that polhode saved, so it is not replaced; choose "
             "another name, or remove it first"
         )
+    check_nobody_writes(path / HIDDEN, path)
     return path
 
 
@@ -93,7 +95,8 @@ def save(dataset: Any, path: str | Path) -> Path:
         clean(target.parent)
         with workspace(target.parent) as place:
             _format(ending(path)).write(with_checksums(as_whole(dataset).drop_encoding()), place / target.name)
-            put(place / target.name, target)
+            with replaceable(target / HIDDEN, path):
+                put(place / target.name, target)
     except OSError as error:
         if error.errno not in NO_ROOM:
             check_folder(path)  # if it is the place, that says what is wrong with it
