@@ -13,7 +13,7 @@ import pytest
 
 import polhode as ph
 from polhode.model import InputError
-from polhode.results import growing, save, tree
+from polhode.results import durable, growing, save, tree
 
 STEPS = 60
 
@@ -76,3 +76,52 @@ def test_what_is_being_written_is_not_replaced(how: str) -> None:
     assert len(body("a.zarr", on_sample=meanwhile)["energy"]) == STEPS + 1
     assert said
     assert [each.name for each in Path().iterdir()] == ["a.zarr"]
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in a folder, of several parts."""
+    path = tmp_path_factory.mktemp("ended") / "run.zarr"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree, "NUMBERS", 2**9)
+        body(str(path))
+    return path
+
+
+def copied(ended: Path) -> Path:
+    return Path(shutil.copytree(ended, "run.zarr"))
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["zarr.json", "zarr.json.partial", ".polhode/b.partial", ".polhode/lock", ".polhode/end", "energy/c", "event"],
+)
+@pytest.mark.parametrize("pipe", [False, True])
+def test_links_and_pipes_in_a_folder_are_refused(where: str, pipe: bool, ended: Path, polhode: Any) -> None:
+    """Nothing elsewhere is written to, made, or taken away; and nothing is waited for."""
+    path = copied(ended)
+    place, outside = path / where, Path("outside")
+    outside.mkdir()
+    (outside / "theirs").write_text("precious")
+    if place.is_dir():
+        shutil.copy(place / "0", outside / "0")
+        shutil.rmtree(place)
+    place.unlink(missing_ok=True)
+    if pipe:
+        os.mkfifo(place)
+    else:
+        place.symlink_to((outside if where in ("energy/c", "event") else outside / "theirs").absolute())
+    before = sorted(outside.iterdir())
+    for command in (["status", "run.zarr"], ["resume", "run.zarr", "--until", "1"]):
+        code, _, err = polhode(*command)
+        assert (code, "is a link to another place or no plain file" in " ".join(err.split())) == (2, True), err
+    with pytest.raises(InputError, match="no plain file"):
+        ph.load(path)
+    assert (sorted(outside.iterdir()), (outside / "theirs").read_text()) == (before, "precious")
+
+
+def test_a_file_of_two_names_is_not_written_to() -> None:
+    Path("theirs").write_text("precious")
+    os.link("theirs", "file.partial")
+    durable.written(Path("file"), b"ours")
+    assert (Path("theirs").read_text(), Path("file").read_bytes()) == ("precious", b"ours")

@@ -28,11 +28,12 @@ from polhode.results.identity import fingerprint
 from polhode.results.lock import locked, replaceable
 from polhode.results.made_of import differs, made_of
 from polhode.results.mending import mend
+from polhode.results.metadata import HIDDEN
 from polhode.results.opened import clean_marks, room_for
 from polhode.results.sound import planned, sound
 from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
-from polhode.results.tree import HIDDEN, TornError, Tree, planted, rows_for
+from polhode.results.tree import TornError, Tree, planted, rows_for
 from polhode.results.workspace import clean, put, put_anew, workspace
 from polhode.running import first_leg, integrated, recipe_for
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory

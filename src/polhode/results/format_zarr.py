@@ -10,9 +10,9 @@ import xarray
 
 from polhode.results.clock import read as clock
 from polhode.results.dataset import GROWN
-from polhode.results.metadata import ForeignError, root_of, size_of
+from polhode.results.metadata import HIDDEN, ForeignError, root_of, size_of
 from polhode.results.quiet import quietly
-from polhode.results.tree import CHECKSUM, HIDDEN, Tree
+from polhode.results.tree import CHECKSUM, Tree
 
 
 def write(dataset: xarray.Dataset, path: Path) -> None:

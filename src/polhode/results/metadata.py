@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ _KINDS = ("float64", "float32", "int64", "int32", "int8", "uint8", "bool", "stri
 _CODECS = ("bytes", "zstd", "crc32c", "vlen-utf8")
 _TEXTS = "fixed_length_utf32"
 _BITS = 2**62
+HIDDEN = ".polhode"  # the folder of what is not zarr's
+PART = ".partial"  # of the name of a file that is not whole yet
+LATER = ("event", "event_time", "status", "failed_step", "inertia")  # arrays that are there when a run has ended
 
 
 class ForeignError(InputError):
@@ -25,6 +30,7 @@ class ForeignError(InputError):
 
 def root_of(path: Path) -> dict[str, Any]:
     """The zarr.json of a folder, with the metadata of all arrays in it."""
+    _check_plain(path / "zarr.json")
     root = _read(path / "zarr.json")
     if root.get("zarr_format") != 3 or root.get("node_type") != "group" or not isinstance(root.get("attributes"), dict):
         raise ForeignError("it is not a group of zarr 3")
@@ -35,10 +41,28 @@ def root_of(path: Path) -> dict[str, Any]:
     for name, about in arrays.items():
         if name in ("", ".", "..") or name.startswith(".") or set("/\\\0") & set(name):
             raise ForeignError(f"an array is called {name[:60]!r}")
-        if (path / name).is_symlink():
-            raise ForeignError(f"{name!r} is a link to another place")
         _check(name, about)
+    for name in (*arrays, *LATER, HIDDEN, f"zarr.json{PART}"):
+        _check_plain(path / name)
     return root
+
+
+def _check_plain(path: Path) -> None:
+    """`ForeignError` where this, or something in it, is a link, which leads to files of others, or a pipe, which may
+    never be read to its end. What else a user keeps in the folder is not looked at, and not touched."""
+    if not os.path.lexists(path):
+        return
+    mode = path.lstat().st_mode
+    wrong, folders = None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else path.name, [path] * stat.S_ISDIR(mode)
+    while folders and wrong is None:
+        with os.scandir(folders.pop()) as entries:
+            for each in entries:
+                if each.is_dir(follow_symlinks=False):
+                    folders.append(Path(each.path))
+                elif not each.is_file(follow_symlinks=False):
+                    wrong = each.name
+    if wrong is not None:
+        raise ForeignError(f"{wrong!r}, at {path.name!r}, is a link to another place or no plain file")
 
 
 def size_of(root: dict[str, Any]) -> int:

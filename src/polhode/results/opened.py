@@ -14,10 +14,11 @@ from polhode.results.clock import NAME
 from polhode.results.dataset import FORMATS, GROWN
 from polhode.results.finishing import END
 from polhode.results.lock import LOCK, locked
+from polhode.results.metadata import HIDDEN
 from polhode.results.rerun import differences
 from polhode.results.store import NO_ROOM, SaveError
 from polhode.results.store import attributes as attributes_of
-from polhode.results.tree import HIDDEN, TornError, Tree
+from polhode.results.tree import TornError, Tree
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from polhode.model.checks import InputError, ending, nearest, shortened, shown
 from polhode.results.checksums import DamagedError, checked, with_checksums
 from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now, as_whole
 from polhode.results.lock import check_nobody_writes, replaceable
-from polhode.results.metadata import ForeignError
-from polhode.results.tree import HIDDEN, TornError
+from polhode.results.metadata import HIDDEN, ForeignError
+from polhode.results.tree import TornError
 from polhode.results.workspace import clean, put, unfinished, workspace
 
 ENDINGS = (".zarr", ".nc", ".csv")

@@ -20,13 +20,12 @@ import numpy as np
 import psutil
 from zarr.codecs import Crc32cCodec
 
-from polhode.results.durable import PART, settled, written
-from polhode.results.metadata import ForeignError, root_of
+from polhode.results.durable import settled, written
+from polhode.results.metadata import HIDDEN, LATER, PART, ForeignError, root_of
 from polhode.results.quiet import quietly
 
 NUMBERS = 2**17  # of a part, all arrays together: a MiB
 CHECKSUM = "checksum"  # of the rest of zarr.json
-HIDDEN = ".polhode"  # the folder of what is not zarr's
 
 
 class TornError(Exception):
@@ -216,15 +215,20 @@ class Tree:
     def clean(self) -> None:
         """Take away what was written after the last commit."""
         parts = -(-self.samples // self.rows)
-        for each in self.path.iterdir():
-            if each.is_dir() and each.name not in (*self.arrays, HIDDEN):
-                shutil.rmtree(each)
+        for name in LATER:
+            if name not in self.arrays and (self.path / name).is_dir():
+                shutil.rmtree(self.path / name)
         for name in self.growing:
             for place in _listed(self.path / name / "c"):
                 if not place.name.isdecimal() or int(place.name) >= parts:
                     shutil.rmtree(place) if place.is_dir() else place.unlink()
-        for left in self.path.rglob(f"*{PART}"):
-            left.unlink()
+        for left in (self.path / f"zarr.json{PART}", *self._files(f"*{PART}", HIDDEN, *self.arrays)):
+            left.unlink(missing_ok=True)
+
+    def _files(self, pattern: str, *names: str) -> Iterator[Path]:
+        """In folders of these names; nothing else in the folder is ours."""
+        for name in names:
+            yield from (self.path / name).rglob(pattern)
 
 
 def _kind(name: str) -> np.dtype[Any]:
