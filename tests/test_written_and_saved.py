@@ -1,9 +1,8 @@
 """Runs that were written as they went: saved to files, replaced, gone on with by others, given in folders of anyone."""
 
-import json
 import os
 import shutil
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,20 @@ import pytest
 import polhode as ph
 from polhode.model import InputError
 from polhode.results import durable, growing, save, tree
+from polhode.results.dataset import at_its_end
+from polhode.results.metadata import LATER
+from polhode.simulation import Happened
 
 STEPS = 60
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small parts; waiting for the disk is for power cuts."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tree, "settled", lambda paths: None)
     monkeypatch.setattr(growing, "SECONDS", 0.0)
     monkeypatch.setattr(tree, "NUMBERS", 2**9)
-    yield
 
 
 def body(out: str, **more: Any) -> Any:
@@ -63,14 +64,16 @@ def test_what_is_being_written_is_not_replaced(how: str) -> None:
     """By a run in memory that is saved there, by a batch, by another run."""
     said: list[str] = []
     other = ph.simulate(ph.problem("free-body"), method="dmv", step=0.01, steps=2)
+    ways = {
+        "save": lambda: other.save("a.zarr"),
+        "several": lambda: body("a.zarr", force=True, step=[0.1, 0.05]),
+        "force": lambda: body("a.zarr", force=True),
+    }
 
     def meanwhile(run: Any) -> None:
         if not said:
             with pytest.raises(InputError, match="is being written by another process") as caught:
-                if how == "save":
-                    other.save("a.zarr")
-                else:
-                    body("a.zarr", force=True, **({"step": [0.1, 0.05]} if how == "several" else {}))
+                ways[how]()
             said.append(str(caught.value))
 
     assert len(body("a.zarr", on_sample=meanwhile)["energy"]) == STEPS + 1
@@ -125,3 +128,23 @@ def test_a_file_of_two_names_is_not_written_to() -> None:
     os.link("theirs", "file.partial")
     durable.written(Path("file"), b"ours")
     assert (Path("theirs").read_text(), Path("file").read_bytes()) == ("precious", b"ours")
+
+
+def test_what_a_user_keeps_in_the_folder_stays(ended: Path) -> None:
+    path = copied(ended)
+    for kept in (path / "notes", path / "notes" / "inside"):
+        kept.mkdir()
+        (kept / "x.partial").write_text("mine")
+    (path / "link").symlink_to("notes")
+    ph.resume(path, steps=10)
+    assert (path / "link" / "inside" / "x.partial").read_text() == "mine"
+    assert (path / "notes" / "x.partial").read_text() == "mine"
+
+
+def test_arrays_that_come_at_the_end_are_known_by_name() -> None:
+    """So that those of a process that was killed are told from a user's own folders."""
+    start = ph.State.of(omega=(0.3, 1.0, 0.2))
+    run = ph.simulate(ph.RigidBody([(1.0, 1.6, 2.2), (1.0, 1.5, 2.0)]), None, start, method="dmv", step=0.01, steps=2)
+    run = replace(run, trajectory=replace(run.trajectory, events=(Happened("crossing", 0.01, None, False, 0),)))
+    assert run.events
+    assert set(map(str, at_its_end(run).variables)) == set(LATER)
