@@ -148,3 +148,32 @@ def test_arrays_that_come_at_the_end_are_known_by_name() -> None:
     run = replace(run, trajectory=replace(run.trajectory, events=(Happened("crossing", 0.01, None, False, 0),)))
     assert run.events
     assert set(map(str, at_its_end(run).variables)) == set(LATER)
+
+
+def test_a_run_is_read_from_where_it_was_written_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a relative path too; and not what another run has put there since."""
+    Path("sub").mkdir()
+    run = body("a.zarr")
+    energy = run["energy"]
+    monkeypatch.chdir("sub")
+    body("a.zarr", steps=7)
+    assert len(run.t) == STEPS + 1
+    np.testing.assert_array_equal(run.dataset.energy, energy)
+    monkeypatch.chdir("..")
+    assert run.save("a.zarr") == Path("a.zarr")
+    longer = ph.resume("a.zarr", steps=10)
+    for look in (lambda: run.t, lambda: run["energy"], lambda: run.last_state, run.read):
+        with pytest.raises(InputError, match="was replaced, moved, or gone on with after this run had ended"):
+            look()
+    assert len(longer.t) == STEPS + 11
+    body("a.zarr", force=True, steps=7)
+    with pytest.raises(InputError, match="was replaced"):
+        longer.save("elsewhere.nc")
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_damaged_run_says_so_where_it_is_read(lost: bool) -> None:
+    run, path = body("a.zarr"), Path("a.zarr/energy/c/0")
+    path.unlink() if lost else path.write_bytes(bytes([path.read_bytes()[0] ^ 4]) + path.read_bytes()[1:])
+    with pytest.raises(InputError, match=r"'a.zarr' is damaged: .*goes on from before that"):
+        run["energy"]

@@ -27,6 +27,7 @@ from polhode.results.grown import grown
 from polhode.results.lock import Lock
 from polhode.results.opened import check_grown, opened
 from polhode.results.sound import planned
+from polhode.results.source import Source
 from polhode.results.store import SaveError, check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
 from polhode.results.tree import TornError, Tree
@@ -100,7 +101,7 @@ def _ended(writing: Writing, tree: Tree, path: Path) -> tuple[StoredRun | None, 
     about: dict[str, Any] = {"status": status, "seconds": float(clock(tree.hidden).get("seconds", 0.0))}
     about |= {"worst": tally.worst, "end": end, "iterations": known["iterations"], "renewals": tally.renewals}
     about |= {"halvings": tally.halvings, "events": mark.events, "lost": mark.lost}
-    trajectory = StoredTrajectory.of(path, run.kind, run.t0, run.step, **about)
+    trajectory = StoredTrajectory.of(Source(tree, path), run.kind, run.t0, run.step, **about)
     same = ("system", "method", "step", "now", "recipe_of", "t0", "every", "every_seconds", "begun")
     given = {name: getattr(run, name) for name in same}
     why, conserved = str(known.get("why", "")), tuple(str(known["conserved"]).split())

@@ -31,6 +31,7 @@ from polhode.results.mending import mend
 from polhode.results.metadata import HIDDEN
 from polhode.results.opened import clean_marks, room_for
 from polhode.results.sound import planned, sound
+from polhode.results.source import Source
 from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
 from polhode.results.tree import TornError, Tree, planted, rows_for
@@ -223,7 +224,6 @@ def _ended(writing: Writing, sink: Growing, trajectory: Trajectory, path: Path, 
              "iterations": tally.iterations / max(sink.walk.done, 1), "renewals": tally.renewals,
              "halvings": tally.halvings, "events": sink.events, "lost": sink.lost}  # fmt: skip
     run = writing.run
-    known_as = StoredTrajectory.of(path, run.kind, run.t0, run.step, **known)
     if trajectory.status is Status.INTERRUPTED:
         sink.commit()
         kept: tuple[str, ...] = run.conserved
@@ -231,6 +231,7 @@ def _ended(writing: Writing, sink: Growing, trajectory: Trajectory, path: Path, 
         kept = finished(run, sink, replace(run.trajectory, **known), "" if halt is None else halt.why)
     same = ("system", "method", "step", "now", "recipe_of", "t0", "every", "every_seconds", "begun")
     about = {name: getattr(run, name) for name in same}
+    known_as = StoredTrajectory.of(Source(sink.tree, path), run.kind, run.t0, run.step, **known)
     return StoredRun(**about, trajectory=known_as, path=path, why="" if halt is None else halt.why,
                      gauges=sink.gauges, kept=kept)  # fmt: skip
 

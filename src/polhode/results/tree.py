@@ -78,6 +78,11 @@ class Tree:
         return {k: v for k, v in self._root["attributes"].items() if k != CHECKSUM}
 
     @property
+    def checksum(self) -> str:
+        """Of its zarr.json, as that says."""
+        return str(self._root["attributes"].get(CHECKSUM))
+
+    @property
     def samples(self) -> int:
         """Those that are committed."""
         return int(self.arrays["t"]["shape"][0])
