@@ -177,3 +177,33 @@ def test_a_damaged_run_says_so_where_it_is_read(lost: bool) -> None:
     path.unlink() if lost else path.write_bytes(bytes([path.read_bytes()[0] ^ 4]) + path.read_bytes()[1:])
     with pytest.raises(InputError, match=r"'a.zarr' is damaged: .*goes on from before that"):
         run["energy"]
+
+
+def test_a_run_that_failed_is_not_run_again() -> None:
+    """Asked once more for the same, it fails in the same words, and its samples stay."""
+    top = ph.RigidBody((5, 5, 1)), ph.Potential(lambda R: 20 * (R[2, 2] - 0.9) ** 0.5), ph.State.of(omega=(1, 0, 0.1))
+    how: dict[str, Any] = {"method": "rig_neg", "step": 1e-3, "steps": 1000, "every": 7, "out": "a.zarr"}
+    said = []
+    for _ in range(2):
+        with pytest.raises(ph.StepError) as failed:
+            ph.simulate(*top, **how, resume=True)
+        said.append((str(failed.value), len(failed.value.run.t), Path("a.zarr/zarr.json").stat().st_ino))
+    assert said[0] == said[1]
+    assert said[0][0].startswith("rig_neg failed in step 379")
+    data = bytearray(Path("a.zarr/t/c/0").read_bytes())
+    data[9] ^= 4
+    Path("a.zarr/t/c/0").write_bytes(data)
+    with pytest.raises(InputError, match=r"has ended \(.*, and is damaged: .*force=True"):
+        ph.simulate(*top, **how, resume=True)
+
+
+def test_asked_again_what_is_damaged_is_made_again(ended: Path) -> None:
+    """Of a run that has ended: its chunks are read."""
+    path = copied(ended)
+    data = bytearray((path / "energy/c/0").read_bytes())
+    data[9] ^= 4
+    (path / "energy/c/0").write_bytes(data)
+    with pytest.warns(UserWarning, match="part 0 of 'energy' is not what was written: its checksum differs; the run"):
+        run = body("run.zarr", resume=True)
+    np.testing.assert_array_equal(run["energy"], ph.load(ended).energy)
+    assert run.most("energy") == run["energy"].max()

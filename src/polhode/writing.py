@@ -138,14 +138,19 @@ def check_same(writing: Writing, tree: Tree, path: Path) -> None:
         raise InputError(f"{str(path)!r} was begun with another method, or other events, of these names: give it those")
 
 
+def stands(writing: Writing, tree: Tree, path: Path) -> tuple[Mark, str | None]:
+    """The last mark that all before it bears out, and what was wrong after it."""
+    try:
+        return sound(tree, writing.start)
+    except TornError as error:
+        raise InputError(f"{str(path)!r} cannot go on: {error}. Put back its own, or run it again") from error
+
+
 def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
     """From where a run stands that was written before, in a folder that is `opened`."""
     check_same(writing, tree, path)
     mend(tree, before_its_start(writing.run), path)
-    try:
-        mark, wrong = sound(tree, writing.start)
-    except TornError as error:
-        raise InputError(f"{str(path)!r} cannot go on: {error}. Put back its own, or run it again") from error
+    mark, wrong = stands(writing, tree, path)
     mark = replace(mark, asked=asked_of(writing.attributes()))
     at = writing.run.t0 + mark.at.done * writing.plan.step + mark.at.offset
     if wrong:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,8 @@ def finished(run: Any, sink: Growing, trajectory: Trajectory, why: str) -> tuple
     last = trajectory.ended if trajectory.end is not None else sink.last or (0, 0.0)
     about = {"finished": 1, "status": trajectory.status.name, "conserved": " ".join(kept), "why": why,
              "stands": written(trajectory.end), **sink.progress(), "steps": last[0]}  # fmt: skip
+    if trajectory.failure:
+        about["failure"] = json.dumps(trajectory.failure)
     sink.finish({**sink.attributes, **about}, END)
     return kept
 

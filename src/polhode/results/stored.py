@@ -105,7 +105,8 @@ class StoredRun(Run):
         return self._read(name, 0), self._read(name, -1)
 
     def most(self, name: str) -> float:
-        return float(self.gauges[f"{name}.most"])
+        known = self.gauges.get(f"{name}.most")
+        return super().most(name) if known is None else float(known)
 
     def drift(self, what: Any) -> float:
         if isinstance(what, str) and f"{what}.far" in self.gauges:
