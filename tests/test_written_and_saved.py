@@ -207,3 +207,19 @@ def test_asked_again_what_is_damaged_is_made_again(ended: Path) -> None:
         run = body("run.zarr", resume=True)
     np.testing.assert_array_equal(run["energy"], ph.load(ended).energy)
     assert run.most("energy") == run["energy"].max()
+
+
+def test_what_does_not_grow_is_that_of_this_run() -> None:
+    """The inertia of a batch, put there from the folder of another: whole, but not its own."""
+    start = ph.State.of(omega=(0.3, 1.0, 0.2))
+    for name, inertia in (("a", [(1.0, 1.6, 2.2), (1.0, 1.5, 2.0)]), ("b", [(1.0, 1.3, 1.9), (1.0, 1.7, 2.5)])):
+        ph.simulate(ph.RigidBody(inertia), None, start, method="dmv", step=0.01, steps=2, out=f"{name}.zarr")
+    saved = ph.load("a.zarr")
+    shutil.rmtree("a.zarr/inertia/c")
+    shutil.copytree("b.zarr/inertia/c", "a.zarr/inertia/c")
+    with pytest.raises(InputError, match="what does not grow in it is not what was written"):
+        ph.load("a.zarr")
+    body = ph.RigidBody([(1.0, 1.6, 2.2), (1.0, 1.5, 2.0)])
+    with pytest.warns(UserWarning, match="has ended, and what does not grow in it .*; it is written again"):
+        ph.simulate(body, None, start, method="dmv", step=0.01, steps=2, out="a.zarr", resume=True)
+    assert ph.load("a.zarr").drop_attrs().identical(saved.drop_attrs())

@@ -28,13 +28,14 @@ from polhode.results.identity import fingerprint
 from polhode.results.lock import locked, replaceable
 from polhode.results.made_of import differs, made_of
 from polhode.results.mending import mend
-from polhode.results.metadata import HIDDEN
+from polhode.results.metadata import HIDDEN, LATER
 from polhode.results.opened import clean_marks, room_for
+from polhode.results.planting import planted
 from polhode.results.sound import planned, sound
 from polhode.results.source import Source
 from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
-from polhode.results.tree import TornError, Tree, planted, rows_for
+from polhode.results.tree import TornError, Tree, rows_for
 from polhode.results.workspace import clean, put, put_anew, workspace
 from polhode.running import first_leg, integrated, recipe_for
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory
@@ -156,8 +157,7 @@ def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
     if wrong:
         warn(f"{str(path)!r}: {wrong}; the run goes on before that, from t = {at:.9g}")
     with room_for(path):
-        for name in ("event", "event_time"):
-            tree.prune(name)
+        tree.prune(*LATER)
         slot = "b" if tree.attributes.get("checkpoint") == "a" else "a"
         mark.write(tree.hidden / slot)
         tree.wait_for(tree.hidden / slot)

@@ -17,7 +17,7 @@ WITHOUT_CHECKSUMS = "polhode trajectory 1"  # either
 GROWN = "polhode trajectory 4"  # written as it went, with checksums of its chunks
 FORMATS = (FORMAT, WITHOUT_KIND, WITHOUT_CHECKSUMS, GROWN)
 _OF_A_FOLDER = ("finished", "plan", "fingerprint", "watched", "made_of", "chain", "tail", "checkpoint", "checksum",
-                "failure")  # fmt: skip
+                "failure", "still")  # fmt: skip
 _LABELS = {"axis": ("x", "y", "z"), "quaternion": ("w", "x", "y", "z")}
 
 

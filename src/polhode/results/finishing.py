@@ -12,8 +12,9 @@ import numpy as np
 from polhode.results.dataset import at_its_end
 from polhode.results.growing import Growing
 from polhode.results.judgement import SPREAD
+from polhode.results.planting import planted
 from polhode.results.standing import states_of, written
-from polhode.results.tree import Tree, planted
+from polhode.results.tree import Tree
 from polhode.simulation import Trajectory
 
 END = "end"  # the mark of a run that has ended

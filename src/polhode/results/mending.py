@@ -9,7 +9,8 @@ from typing import Any
 from polhode._notices import warn
 from polhode.model.checks import InputError
 from polhode.results.opened import room_for
-from polhode.results.tree import TornError, Tree, planted
+from polhode.results.planting import planted
+from polhode.results.tree import TornError, Tree
 
 
 def mend(tree: Tree, dataset: Any, path: Path) -> None:
