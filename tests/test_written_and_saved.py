@@ -1,5 +1,6 @@
 """Runs that were written as they went: saved to files, replaced, gone on with by others, given in folders of anyone."""
 
+import errno
 import os
 import shutil
 from dataclasses import replace
@@ -223,3 +224,36 @@ def test_what_does_not_grow_is_that_of_this_run() -> None:
     with pytest.warns(UserWarning, match="has ended, and what does not grow in it .*; it is written again"):
         ph.simulate(body, None, start, method="dmv", step=0.01, steps=2, out="a.zarr", resume=True)
     assert ph.load("a.zarr").drop_attrs().identical(saved.drop_attrs())
+
+
+@pytest.mark.parametrize("name", ["lock", "new", "b.partial"])
+def test_a_folder_that_may_not_be_written_to(
+    name: str, ended: Path, polhode: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the system would say it: read-only, or with a folder in the place of a file. A leftover is taken away."""
+    path, really = copied(ended), os.open
+    if name == "lock":
+
+        def refuse(place: Any, *about: Any) -> int:
+            if Path(place).name == "lock":
+                raise PermissionError(errno.EACCES, "Permission denied", str(place))
+            return really(place, *about)
+
+        monkeypatch.setattr(os, "open", refuse)
+    elif name == "new":
+        (path / ".polhode" / "new").write_text("left")
+    else:
+        (path / ".polhode" / name).mkdir()
+    code, _, err = polhode("resume", "run.zarr", "--until", "1")
+    if name == "new":
+        assert code == 0, err
+        return
+    assert (code, "'run.zarr' cannot be written: " in " ".join(err.split())) == (1, True), err
+
+
+def test_of_files_of_the_user_nothing_is_said() -> None:
+    def own(run: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/theirs")
+
+    with pytest.raises(PermissionError, match="/theirs"):
+        body("other.zarr", on_sample=own)
