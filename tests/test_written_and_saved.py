@@ -116,7 +116,8 @@ def test_links_and_pipes_in_a_folder_are_refused(where: str, pipe: bool, ended: 
     else:
         place.symlink_to((outside if where in ("energy/c", "event") else outside / "theirs").absolute())
     before = sorted(outside.iterdir())
-    for command in (["status", "run.zarr"], ["resume", "run.zarr", "--until", "1"]):
+    polhode("status", "run.zarr")  # which looks at no parts
+    for command in (["resume", "run.zarr", "--until", "1"], ["status", "run.zarr"])[: 1 + (where != "energy/c")]:
         code, _, err = polhode(*command)
         assert (code, "is a link to another place or no plain file" in " ".join(err.split())) == (2, True), err
     with pytest.raises(InputError, match="no plain file"):

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class ForeignError(InputError):
 
 def root_of(path: Path) -> dict[str, Any]:
     """The zarr.json of a folder, with the metadata of all arrays in it."""
-    _check_plain(path / "zarr.json")
+    check_plain(path / "zarr.json")
     root = _read(path / "zarr.json")
     if root.get("zarr_format") != 3 or root.get("node_type") != "group" or not isinstance(root.get("attributes"), dict):
         raise ForeignError("it is not a group of zarr 3")
@@ -43,26 +44,30 @@ def root_of(path: Path) -> dict[str, Any]:
             raise ForeignError(f"an array is called {name[:60]!r}")
         _check(name, about)
     for name in (*arrays, *LATER, HIDDEN, f"zarr.json{PART}"):
-        _check_plain(path / name)
+        check_plain(path / name, deep=name == HIDDEN)
     return root
 
 
-def _check_plain(path: Path) -> None:
+def check_parts(path: Path, root: dict[str, Any]) -> None:
+    """`ForeignError` where something in its arrays is no plain file: of many parts that takes its time."""
+    for name in (*root["consolidated_metadata"]["metadata"], *LATER):
+        check_plain(path / name)
+
+
+def check_plain(path: Path, *, deep: bool = True) -> None:
     """`ForeignError` where this, or something in it, is a link, which leads to files of others, or a pipe, which may
     never be read to its end. What else a user keeps in the folder is not looked at, and not touched."""
-    if not os.path.lexists(path):
-        return
-    mode = path.lstat().st_mode
-    wrong, folders = None if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else path.name, [path] * stat.S_ISDIR(mode)
-    while folders and wrong is None:
-        with os.scandir(folders.pop()) as entries:
-            for each in entries:
-                if each.is_dir(follow_symlinks=False):
-                    folders.append(Path(each.path))
-                elif not each.is_file(follow_symlinks=False):
-                    wrong = each.name
-    if wrong is not None:
-        raise ForeignError(f"{wrong!r}, at {path.name!r}, is a link to another place or no plain file")
+    places = [path]
+    while places:
+        place = places.pop()
+        with suppress(FileNotFoundError):  # it is not there; or not any more, where a process writes
+            mode = place.lstat().st_mode
+            if stat.S_ISDIR(mode) and deep:
+                with os.scandir(place) as entries:
+                    places += [Path(each.path) for each in entries if not each.is_file(follow_symlinks=False)]
+            elif not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                where = place.name if place == path else f"{path.name}/{place.relative_to(path)}"
+                raise ForeignError(f"{where!r} is a link to another place or no plain file")
 
 
 def size_of(root: dict[str, Any]) -> int:

@@ -32,6 +32,7 @@ def opened(path: Path) -> Iterator[Tree]:
         with room_for(path):
             stack.enter_context(locked(place / HIDDEN, path))
             tree = Tree(place)
+            tree.look_at_parts()
             _tidied(tree)
         yield tree
 

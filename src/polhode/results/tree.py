@@ -20,7 +20,7 @@ import numpy as np
 import psutil
 
 from polhode.results.durable import settled, written
-from polhode.results.metadata import HIDDEN, LATER, PART, ForeignError, root_of
+from polhode.results.metadata import HIDDEN, LATER, PART, ForeignError, check_parts, root_of
 
 NUMBERS = 2**17  # of a part, all arrays together: a MiB
 CHECKSUM = "checksum"  # of the rest of zarr.json
@@ -91,6 +91,10 @@ class Tree:
         ended = samples == self.samples and samples % self.rows and self.attributes.get("finished")  # nobody writes
         if ended and self.attributes.get("tail") != self.sums(samples // self.rows).hex():
             raise TornError("its last part is not the one that was written: its checksums differ")
+
+    def look_at_parts(self) -> None:
+        """ForeignError where a file of an array is a link or a pipe."""
+        check_parts(self.path, self._root)
 
     def look_at_root(self) -> None:
         """TornError where zarr.json is not as it was written."""
