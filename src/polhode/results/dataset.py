@@ -121,7 +121,8 @@ def as_whole(dataset: Any) -> Any:
     """As it is saved: of this format, whichever it was read from, and without what belongs to a folder that grows."""
     if dataset.attrs.get("format") not in FORMATS:
         return dataset
-    kept = {name: value for name, value in dataset.attrs.items() if name not in _OF_A_FOLDER}
+    without = _OF_A_FOLDER if dataset.attrs["format"] == GROWN else ()
+    kept = {name: value for name, value in dataset.attrs.items() if name not in without}
     dataset = as_now(dataset).copy()
     dataset.attrs = {**kept, "kind": dataset.attrs["kind"], "format": FORMAT}
     return dataset
