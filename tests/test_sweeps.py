@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +309,34 @@ def test_one_member_takes_no_other_along() -> None:
     with pytest.warns(UserWarning, match="1 of 8 members failed"):
         made = ph.sweep(_refuses_two, {"spin": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]}, **how)
     assert made.failed == {1: "the function of the sweep failed: ZeroDivisionError: no two"}
+
+
+class _Fast:
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def __call__(self, spin: float) -> Any:
+        return _refuses_two(self.share * spin)
+
+
+def _fast(spin: float, share: float) -> Any:
+    return _refuses_two(share * spin)
+
+
+def _closure(share: float) -> Any:
+    return lambda spin: _refuses_two(share * spin)
+
+
+@pytest.mark.usefixtures("at_once", "here")
+@pytest.mark.parametrize("make", [_Fast, _closure, lambda share: partial(_fast, share=share)])
+def test_another_function_is_another_sweep(make: Any) -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "out": "x.zarr"}
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):
+        ph.sweep(make(1.0), {"spin": [1.0, 2.0, 5.0]}, **how)
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):  # the same
+        ph.sweep(make(1.0), {"spin": [1.0, 2.0, 5.0]}, **how)
+    with pytest.raises(ph.InputError, match=r"another sweep \(it differs in: what its function or method computes"):
+        ph.sweep(make(3.0), {"spin": [1.0, 2.0, 5.0]}, **how)
 
 
 @pytest.mark.usefixtures("at_once", "here")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -18,6 +16,7 @@ from polhode.model.registry import method_of
 from polhode.problems import PROBLEMS
 from polhode.results.durable import written
 from polhode.results.lock import Lock
+from polhode.results.made_of import differs, made_of
 from polhode.results.store import check_ending, save
 from polhode.simulation import Progress
 from polhode.sweeps.design import Design, design_of
@@ -174,16 +173,11 @@ def _check(source: Source, layout: Design) -> None:
 def _planned(source: Source, layout: Design) -> dict[str, Any]:
     """What tells a sweep from another."""
     how = {key: _plain(value) for key, value in source.how.items() if value is not None}
-    said = source.content if source.content is not None else [f"the function {source.name}", _text(source.make)]
-    return {"of": json.loads(json.dumps(said)), "how": how, "dims": list(layout.dims), "over": layout.values}
-
-
-def _text(make: Any) -> str:
-    """A digest of how a function is written, as far as that can be told."""
-    try:
-        return hashlib.sha256(inspect.getsource(make).encode()).hexdigest()
-    except (OSError, TypeError):
-        return ""
+    said = source.content if source.content is not None else f"the function {source.name}"
+    methods = {*layout.values.get("method", ()), source.how.get("method")} - {None}
+    computing = made_of(source.make, [method_of(name) for name in sorted(methods)])
+    plan = {"of": said, "made_of": computing, "how": how, "dims": list(layout.dims), "over": layout.values}
+    return dict(json.loads(json.dumps(plan)))
 
 
 def _plain(value: Any) -> Any:
@@ -193,15 +187,17 @@ def _plain(value: Any) -> Any:
 def _begun(folder: Path, plan: dict[str, Any], path: Path, count: int, workers: int) -> dict[str, Any]:
     """Groups of a sweep that goes on, or of a new one; an InputError if another one is there."""
     known = read_plan(folder)
-    if known is not None and known["plan"] == json.loads(json.dumps(plan)) and known["count"] == count:
-        return known
     if known is not None:
-        there, now = known["plan"], json.loads(json.dumps(plan))
-        differs = ", ".join(key for key in now if there.get(key) != now[key])
-        raise InputError(
-            f"{str(folder)!r} holds another sweep (it differs in: {differs}). Give another --out, or --force to begin "
-            "anew"
-        )
+        there = known["plan"]
+        others = [key for key in plan if key != "made_of" and there.get(key) != plan[key]]
+        if not others and differs(there.get("made_of"), plan["made_of"]):
+            others = ["what its function or method computes: code, defaults, closure, or what they read"]
+        if others or known["count"] != count:
+            raise InputError(
+                f"{str(folder)!r} holds another sweep (it differs in: {', '.join(others)}). Give another --out, or "
+                "--force to begin anew"
+            )
+        return known
     size = max(1, min(_LARGEST, -(-count // (_EACH * workers))))
     groups = {
         f"group-{k}": list(range(first, min(first + size, count))) for k, first in enumerate(range(0, count, size))
