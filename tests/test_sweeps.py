@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -337,6 +338,41 @@ def test_another_function_is_another_sweep(make: Any) -> None:
         ph.sweep(make(1.0), {"spin": [1.0, 2.0, 5.0]}, **how)
     with pytest.raises(ph.InputError, match=r"another sweep \(it differs in: what its function or method computes"):
         ph.sweep(make(3.0), {"spin": [1.0, 2.0, 5.0]}, **how)
+
+
+def _from(t0: float) -> Any:
+    return replace(ph.problem("heavy-top"), t0=t0)
+
+
+def _stops_at(end: float) -> Any:
+    seen = ph.Event(lambda t, R, omega: t - end, stop=True, name="there")
+    return replace(ph.problem("heavy-top"), events=(seen,))
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_members_of_other_times_are_kept_apart() -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "every": 5}
+    with pytest.raises(ph.InputError, match=r"begins at t = 0 s, the last at 0.002: give times="):
+        ph.sweep(_from, {"t0": [0.0, 0.002]}, out="x.zarr", **how)
+    with pytest.raises(ph.InputError, match=r"member 1 has samples at times of its own \(t = 0.002 s"):
+        ph.sweep(_from, {"t0": [0.0, 0.002, 0.0]}, out="x.zarr", **how)
+    assert len(list(Path("x.zarr.members").glob("*.zarr"))) == 3
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_where_events_stop_members_is_in_the_result() -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "every": 5}
+    made = ph.sweep(_stops_at, {"end": [0.0062, 0.02]}, out="x.zarr", **how)
+    assert made.ok
+    assert not Path("x.zarr.members").exists()
+    alone = ph.simulate(_stops_at(0.0062), **{k: how[k] for k in ("method", "step", "until", "every")})
+    data = made.dataset
+    assert data.event_name.values.tolist() == [["there"], [""]]
+    assert data.event_time.values[0] == pytest.approx([0.0062])
+    assert data.end_time.values == pytest.approx([0.0062, 0.01])
+    assert data.last_momentum.values[0].tolist() == alone["momentum"][-1].tolist()
+    assert data.last_momentum.values[1].tolist() == data.momentum.values[-1, 1].tolist()
+    assert np.isfinite(data.energy.values).tolist() == [[True, True], [True, True], [False, True]]
 
 
 @pytest.mark.usefixtures("at_once", "here")

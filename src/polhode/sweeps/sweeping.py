@@ -20,10 +20,11 @@ from polhode.results.made_of import differs, made_of
 from polhode.results.store import check_ending, save
 from polhode.simulation import Progress
 from polhode.sweeps.design import Design, design_of
-from polhode.sweeps.gathering import Sweep, gathered
+from polhode.sweeps.gathering import Sweep
 from polhode.sweeps.group import Group
 from polhode.sweeps.members import Source
 from polhode.sweeps.said import PLAN, read_plan
+from polhode.sweeps.together import gathered
 from polhode.sweeps.workers import cores, run_all
 
 _LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
@@ -166,6 +167,11 @@ def _check(source: Source, layout: Design) -> None:
     last, _ = source.member(layout.member(layout.count - 1))
     if (problem.kind, problem.system.labels) != (last.kind, last.system.labels):
         raise InputError("members of a sweep must have the same bodies, rows and observables; the last differs")
+    if problem.t0 != last.t0 and "times" not in how:
+        raise InputError(
+            f"members of a sweep have samples at the same times; the first begins at t = {problem.t0:g} s, the last at "
+            f"{last.t0:g}: give times=, or begin them together"
+        )
     if "step" in layout.values and not {"every_seconds", "times"} & set(how):
         raise InputError("with several steps members have samples at the same times: give every_seconds= or times=")
 
