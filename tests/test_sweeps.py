@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -338,6 +340,40 @@ def test_another_function_is_another_sweep(make: Any) -> None:
         ph.sweep(make(1.0), {"spin": [1.0, 2.0, 5.0]}, **how)
     with pytest.raises(ph.InputError, match=r"another sweep \(it differs in: what its function or method computes"):
         ph.sweep(make(3.0), {"spin": [1.0, 2.0, 5.0]}, **how)
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_what_came_there_meanwhile_is_not_replaced() -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "out": "x.zarr"}
+    over = {"spin": [1.0, 2.0, 5.0]}
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):
+        own = ph.sweep(_refuses_two, over, **how).dataset
+    another = ph.problem("heavy-top")
+    ph.simulate(another, **{key: how[key] for key in ("method", "step", "until", "out")}, force=True)
+    with pytest.raises(ph.InputError, match="put there by something else since this sweep was begun"):
+        ph.sweep(_refuses_two, over, **how)
+    assert "failures" not in ph.load("x.zarr").attrs
+    shutil.rmtree("x.zarr")
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):
+        assert ph.sweep(_refuses_two, over, **how).dataset.equals(own)
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_a_full_disk_is_no_failure_of_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "out": "x.zarr"}
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("polhode.writing.planted", full)
+        with pytest.raises(OSError, match="no room for the members .* the same command goes on"):
+            ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how)
+        patched.undo()
+        patched.setattr("polhode.results.store.workspace", full)  # where a folder is looked at
+        with pytest.raises((OSError, ph.InputError), match="No space left"):
+            ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how)
+    assert ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how).ok
 
 
 def _from(t0: float) -> Any:

@@ -16,18 +16,17 @@ from polhode.model.registry import method_of
 from polhode.problems import PROBLEMS
 from polhode.results.durable import written
 from polhode.results.lock import Lock
-from polhode.results.made_of import differs, made_of
 from polhode.results.store import check_ending, save
 from polhode.simulation import Progress
+from polhode.sweeps.begun import begun, check_own, planned
 from polhode.sweeps.design import Design, design_of
 from polhode.sweeps.gathering import Sweep
 from polhode.sweeps.group import Group
 from polhode.sweeps.members import Source
-from polhode.sweeps.said import PLAN, read_plan
+from polhode.sweeps.said import PLAN
 from polhode.sweeps.together import gathered
 from polhode.sweeps.workers import cores, run_all
 
-_LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
 _KEYS = ("design", "members", "seed", "over", "out")
 
 
@@ -86,7 +85,7 @@ def sweep(
         raise InputError(f"a sweep is written to .zarr; got {str(path)!r}")
     _check(source, layout)
     folder = folder_of(path)
-    plan = _planned(source, layout)
+    plan = planned(source, layout)
     if not force and path.exists() and not (folder / PLAN).exists():
         raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
     new = not folder.exists()
@@ -94,7 +93,8 @@ def sweep(
     with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
         if force:
             _emptied(folder)
-        known = _begun(folder, plan, path, layout.count, workers or cores())
+        known = begun(folder, plan, path, layout.count, workers or cores())
+        check_own(path, known)
         groups = [_group(folder, source, layout, name, which) for name, which in known["groups"].items()]
         try:
             _run(groups, layout.count, scheduler, workers, progress, path.name)
@@ -112,7 +112,8 @@ def sweep(
         dataset = gathered(layout, outcomes, folder)
         if dataset is None:
             raise InputError(f"no member of the sweep could be run; the first: {outcomes[0]['why']}")
-        save(dataset, path)
+        check_own(path, known)
+        save(dataset.assign_attrs(sweep=known["mark"]), path)
     made = Sweep(path, layout, tuple(outcomes))
     if made.ok:
         shutil.rmtree(folder)
@@ -174,43 +175,6 @@ def _check(source: Source, layout: Design) -> None:
         )
     if "step" in layout.values and not {"every_seconds", "times"} & set(how):
         raise InputError("with several steps members have samples at the same times: give every_seconds= or times=")
-
-
-def _planned(source: Source, layout: Design) -> dict[str, Any]:
-    """What tells a sweep from another."""
-    how = {key: _plain(value) for key, value in source.how.items() if value is not None}
-    said = source.content if source.content is not None else f"the function {source.name}"
-    methods = {*layout.values.get("method", ()), source.how.get("method")} - {None}
-    computing = made_of(source.make, [method_of(name) for name in sorted(methods)])
-    plan = {"of": said, "made_of": computing, "how": how, "dims": list(layout.dims), "over": layout.values}
-    return dict(json.loads(json.dumps(plan)))
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else [float(x) for x in value]
-
-
-def _begun(folder: Path, plan: dict[str, Any], path: Path, count: int, workers: int) -> dict[str, Any]:
-    """Groups of a sweep that goes on, or of a new one; an InputError if another one is there."""
-    known = read_plan(folder)
-    if known is not None:
-        there = known["plan"]
-        others = [key for key in plan if key != "made_of" and there.get(key) != plan[key]]
-        if not others and differs(there.get("made_of"), plan["made_of"]):
-            others = ["what its function or method computes: code, defaults, closure, or what they read"]
-        if others or known["count"] != count:
-            raise InputError(
-                f"{str(folder)!r} holds another sweep (it differs in: {', '.join(others)}). Give another --out, or "
-                "--force to begin anew"
-            )
-        return known
-    size = max(1, min(_LARGEST, -(-count // (_EACH * workers))))
-    groups = {
-        f"group-{k}": list(range(first, min(first + size, count))) for k, first in enumerate(range(0, count, size))
-    }
-    known = {"plan": plan, "count": count, "groups": groups}
-    written(folder / PLAN, json.dumps(known).encode())
-    return known
 
 
 def _group(folder: Path, source: Source, layout: Design, name: str, which: list[int]) -> Group:
