@@ -127,7 +127,8 @@ class EM(Implicit):
         n = system.twist_axis
         if n is not None:  # the equation along n gives way to c · n = 0
             A = A + n.outer(n * (2.0 / h * J.norm()) - A.T @ n)
-        inverse = A.inverse()
+        unit = _largest(A)  # of entries that are large or small the determinant is no number
+        inverse = (A * (1.0 / unit)).inverse() * (1.0 / unit)
 
         def turned(force: Vec3) -> Vec3:
             """The c of a force. Corrected by what is left, taken as a difference of velocities:
@@ -161,6 +162,11 @@ class EM(Implicit):
         X = moved * (2.0 / h) - now.rates
         W1 = X + moved.T @ X
         return DirectorState(now.attitude * turn, axial(columns_scaled(W1, euler_inertia(system))), W1)
+
+
+def _largest(A: Mat3) -> Scalar:
+    """The sum of the sizes of its entries: at least the largest."""
+    return sum((abs(x) for x in A.entries[1:]), abs(A.entries[0]))
 
 
 _TINY = 1e-60  # its square is a number still, which derivatives at rest need
