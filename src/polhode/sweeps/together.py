@@ -139,8 +139,8 @@ class _Table:
                     names[member, k], times[member, k] = name, t
             about = {"units": "s", "long_name": "when events happened"}
             made["event_time"] = (*dims, "event"), times.reshape(*shape, most), about
-            words = {"long_name": "which events those were, by name"}
-            made["event_name"] = (*dims, "event"), names.astype(str).reshape(*shape, most), words
+            about = {"long_name": "which events those were, by name"}
+            made["event_name"] = (*dims, "event"), names.astype(str).reshape(*shape, most), about
         return made
 
 
