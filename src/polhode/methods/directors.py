@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import jax
 
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3, cayley
+from polhode.algebra.library import library_of
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.rotation import Free, Rotation, State
 from polhode.rotation.loads import torque_of
@@ -42,10 +43,17 @@ def axial(A: Mat3) -> Vec3:
 
 
 def euler_inertia(system: Rotation) -> Vec3:
-    """J^{11}, J^{22}, J^{33} of (66): ∫ρ θ_i², half the trace of the inertia less the moment."""
-    I = system.moments
-    half = 0.5 * (I.x + I.y + I.z)
-    return Vec3(half - I.x, half - I.y, half - I.z)
+    """J^{11}, J^{22}, J^{33} of (66): ∫ρ θ_i², half of what the two other moments are more than this one.
+
+    Large moments are taken from each other first: then two of these make a moment to its last digits, that of a rod
+    about itself too.
+    """
+    I, library = system.moments, library_of(*system.moments)
+
+    def less(own: Scalar, a: Scalar, b: Scalar) -> Scalar:
+        return 0.5 * ((library.maximum(a, b) - own) + library.minimum(a, b))
+
+    return Vec3(less(I.x, I.y, I.z), less(I.y, I.z, I.x), less(I.z, I.x, I.y))
 
 
 def columns_scaled(A: Mat3, s: Vec3) -> Mat3:
