@@ -45,6 +45,51 @@ def of_list(R: Any) -> Any:
     return sum(c * R[2, i] for i, c in enumerate(listed))
 
 
+@jax.jit
+def height(R: Any) -> Any:
+    return R[2, 2]
+
+
+def of_what_hangs(R: Any) -> Any:
+    return height.weight * ph.exp.weight * ph.RigidBody.weight * height(R)  # type: ignore[attr-defined]
+
+
+def of_a_module_as_a_whole(R: Any) -> Any:
+    return _read(math) * R[2, 2]
+
+
+def _read(module: Any) -> Any:
+    return module.pi
+
+
+def of_a_record(R: Any) -> Any:
+    return record["a"] * R[2, 2]
+
+
+record = np.array((1.0, 20.0), dtype=[("a", float), ("b", float)])
+
+
+def test_what_hangs_on_functions_and_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever's they are; of one that JAX made there is no fingerprint then."""
+    monkeypatch.setattr(ph.exp, "weight", 2.0, raising=False)
+    monkeypatch.setattr(ph.RigidBody, "weight", 2.0, raising=False)
+    monkeypatch.setattr(height, "weight", 2.0, raising=False)
+    assert fingerprint(of_what_hangs) is None
+    of_others = lambda R: ph.exp.weight * ph.RigidBody.weight * R[2, 2]  # noqa: E731
+    before = fingerprint(of_others)
+    assert before is not None
+    for thing in (ph.exp, ph.RigidBody):
+        with monkeypatch.context() as patch:
+            patch.setattr(thing, "weight", 3.0)
+            assert fingerprint(of_others) != before
+    assert fingerprint(of_others) == before
+
+
+@pytest.mark.parametrize("fn", [of_a_module_as_a_whole, of_a_record])
+def test_what_cannot_be_followed_has_no_fingerprint(fn: Callable[..., Any]) -> None:
+    assert fingerprint(fn) is None
+
+
 @pytest.mark.parametrize(
     "fn",
     [of_global, of_function, of_inner, partial(of_function), jax.jit(of_global)],

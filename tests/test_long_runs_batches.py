@@ -209,7 +209,7 @@ def test_interrupted_before_its_first_step(tmp_path: Path, monkeypatch: pytest.M
     whole, path = tmp_path / "whole.zarr", tmp_path / "run.zarr"
     ph.simulate(ph.problem("free-body"), **HOW, out=whole)
 
-    def interrupt(self: Any) -> Any:
+    def interrupt(self: Any, program: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -228,3 +228,11 @@ def test_energies_come_with_the_steps() -> None:
     on = ph.simulate(run, steps=4)
     assert on.trajectory.energies[4] == pytest.approx(on["potential"].max(), rel=1e-14)
     assert judgement.well(on)
+
+
+def test_nobody_changes_the_start_that_runs_share() -> None:
+    body, start = ph.RigidBody((1.0, 1.7, 2.2)), ph.State.of(omega=(0.7, 1.1, -0.5))
+    run = ph.simulate(body, None, start, method="mk-rk4", step=0.01, steps=2)
+    with pytest.raises(ValueError, match="read-only"):
+        run.begun.momentum.x[...] = 3.0
+    assert ph.simulate(body, None, start, method="mk-rk4", step=0.01, steps=2)["omega"][0, 0] == 0.7

@@ -68,9 +68,7 @@ def _all(system: Any, q: Any, u: Any, Lam: Any) -> dict[str, Any]:
 
 
 # One of each kind of row, all in one program; each by itself is long.
-KINDS["each kind"] = lambda: [
-    c for kind in ("revolute", "prismatic", "distance", "disk and sphere") for c in KINDS[kind]()
-]
+KINDS["each kind"] = lambda: [c for kind in ("ball", "prismatic", "distance", "disk") for c in KINDS[kind]()]
 
 
 @pytest.mark.parametrize(

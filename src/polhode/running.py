@@ -67,6 +67,7 @@ def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress, like
     else:
         now, state = like.now, system.started(problem.start)
     now.look(state, t0)
+    state = jax.tree.map(_kept, state)  # runs of the same start share it
     run = Run(system, method, plan.step, _nothing(state), now, None, t0, plan.apart, begun=state)
     begun = Leg(run, Checkpoint(state), now).begun(state)
     if begun is not state:
@@ -78,6 +79,15 @@ def _first_leg(problem: Problem, method: Method, plan: Plan, bar: Progress, like
     leg = Leg(run, Checkpoint(begun), now)
     ladder = Rungs(method, leg.stepped, begun, briefly(leg.stepped)) if like is None else like.ladder
     return changed(leg, ladder=ladder)
+
+
+def _kept(x: Any) -> Any:
+    """Numbers that nobody changes."""
+    if not isinstance(x, np.ndarray):
+        return x
+    x = x.copy()
+    x.flags.writeable = False
+    return x
 
 
 def next_leg(run: Run, method: Any, step: Any) -> Leg:

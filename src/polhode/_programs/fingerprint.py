@@ -29,6 +29,7 @@ _PURE = {
 }
 _CHANGING = {"random", "__dict__", "__globals__", "__self__", "__closure__", "__code__"}  # attributes
 _BEYOND = {"IMPORT_NAME", "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_NAME", "STORE_DEREF", "LOAD_BUILD_CLASS"}
+_WRAPPED = frozenset(vars(jax.jit(len)))  # what JAX puts on a function of its own
 _LARGE = 4096  # numbers in an array: to compare more takes longer than to trace
 _DEEP = 8
 
@@ -59,7 +60,7 @@ def _of(x: Any, depth: int) -> Hashable:
     if kind is dict:
         return kind, tuple([(_of(k, depth + 1), _of(v, depth + 1)) for k, v in x.items()])
     if isinstance(x, np.generic) or kind is np.ndarray:
-        if x.size > _LARGE or x.dtype.hasobject:
+        if x.size > _LARGE or x.dtype.hasobject or x.dtype.names:  # whose names may change
             raise UnknownError
         return kind, x.shape, x.dtype.str, x.tobytes()
     if isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer):
@@ -78,6 +79,8 @@ def _of_what_computes(x: Any, depth: int) -> Hashable:
             raise UnknownError
         return kind, x if kind in (type, types.FunctionType) else _Same(x)  # those are equal to themselves alone
     if isinstance(x, PjitFunction):
+        if not _WRAPPED.issuperset(vars(x)):  # something of the user's hangs on it
+            raise UnknownError
         return kind, _of(vars(x)["__wrapped__"], depth)
     if kind is types.FunctionType:
         return kind, _of_function(x, depth)
@@ -90,10 +93,12 @@ def _of_function(fn: types.FunctionType, depth: int) -> Hashable:
     if vars(fn):
         raise UnknownError
     read = []
-    names, attributes = _read_by(fn.__code__)
+    names, attributes, whole = _read_by(fn.__code__)
     for name in names:
         if name in fn.__globals__:
             x = fn.__globals__[name]
+            if name in whole and isinstance(x, types.ModuleType):  # others may read anything of it
+                raise UnknownError
             read.append((name, None if x is fn else _of_read(x, attributes, depth)))
         elif name not in _PURE:
             raise UnknownError
@@ -104,7 +109,7 @@ def _of_function(fn: types.FunctionType, depth: int) -> Hashable:
 def _of_read(x: Any, attributes: tuple[str, ...], depth: int) -> Hashable:
     """Of what code with these attributes in it reads by a name: a module by what of it may be read."""
     if not isinstance(x, types.ModuleType):
-        return _of(x, depth)
+        return _of(x, depth), _hung_on(x, attributes, depth)
     if depth > _DEEP or not is_known(x):
         raise UnknownError
     return x.__name__, tuple((name, _of_attribute(y, attributes, depth + 1)) for name, y in read_from(x, attributes))
@@ -117,17 +122,39 @@ def _of_attribute(x: Any, attributes: tuple[str, ...], depth: int) -> Hashable:
     if hasattr(x, "__qualname__") or (callable(x) and is_from(type(x), *KNOWN)):
         if not is_pure(x):
             raise UnknownError
-        return _Same(x)
+        return _Same(x), _hung_on(x, attributes, depth)
     return _of(x, depth)
 
 
+def _hung_on(x: Any, attributes: tuple[str, ...], depth: int) -> Hashable:
+    """What code with these attributes in it may read of a function or class itself."""
+    if not hasattr(x, "__qualname__"):
+        return ()
+    there: Any = getattr(x, "__dict__", {})
+    return tuple([(name, _of_hanging(there[name], depth)) for name in attributes if name in there])
+
+
+def _of_hanging(x: Any, depth: int) -> Hashable:
+    if isinstance(x, bool | int | float | str | list | dict | tuple | np.ndarray | np.generic | jax.Array):
+        return _of(x, depth + 1)
+    return _Same(x)  # a method, say
+
+
 @lru_cache(maxsize=1024)
-def _read_by(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of all that it reads from outside, in functions inside of it too; and of attributes that it reads."""
-    names, attributes = set(), set()
+def _read_by(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...], frozenset[str]]:
+    """Names of all that it reads from outside, in functions inside of it too; of attributes that it reads; and which of
+    the names it does more with than to read an attribute."""
+    names, attributes, whole = set(), set(), set[str]()
+    last = ""
     for step in dis.get_instructions(code):
+        if step.opname == "EXTENDED_ARG":
+            continue
+        if last and step.opname not in ("LOAD_ATTR", "LOAD_METHOD"):
+            whole.add(last)
+        last = ""
         if step.opname == "LOAD_GLOBAL":
             names.add(step.argval)
+            last = step.argval
         elif step.opname in _BEYOND or (step.opname.startswith("LOAD_") and step.argval in _CHANGING):
             raise UnknownError
         elif step.opname.startswith("LOAD_") and isinstance(step.argval, str):
@@ -136,7 +163,8 @@ def _read_by(code: types.CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
             inner = _read_by(step.argval)
             names.update(inner[0])
             attributes.update(inner[1])
-    return tuple(sorted(names)), tuple(sorted(attributes))
+            whole |= inner[2]
+    return tuple(sorted(names)), tuple(sorted(attributes)), frozenset(whole)
 
 
 class _Same:
