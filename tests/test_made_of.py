@@ -56,6 +56,12 @@ def test_others_differ(kind: Any) -> None:
     assert differs(one, other)
 
 
+def test_a_global_called_like_an_attribute_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = made_of(_Threshold(1.0))
+    monkeypatch.setitem(globals(), "value", 3.0)
+    assert made_of(_Threshold(1.0)) == before
+
+
 def test_what_holds_itself() -> None:
     first, second = _Threshold(1.0), _Threshold(1.0)
     first.value, second.value = [first], [second, 1]  # type: ignore[assignment]

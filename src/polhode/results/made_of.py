@@ -6,6 +6,7 @@ objects, as they would be pickled. What polhode, Python and installed packages b
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import inspect
 import json
@@ -106,10 +107,9 @@ def _of_function(x: types.FunctionType) -> Any:
     given = inside, x.__defaults__, x.__kwdefaults__
     if _is_installed(x):
         return x.__module__, x.__qualname__, given
-    names = _names(x.__code__)
-    read = {name: x.__globals__[name] for name in names if name in x.__globals__}
+    read = {name: x.__globals__[name] for name in _read(x.__code__) if name in x.__globals__}
     modules = [v for v in [*read.values(), *inside] if isinstance(v, types.ModuleType)]
-    return x.__code__, given, vars(x), read, _read_from(modules, names)
+    return x.__code__, given, vars(x), read, _read_from(modules, _names(x.__code__))
 
 
 def _of_class(x: type) -> Any:
@@ -158,8 +158,14 @@ def _read_from(modules: list[types.ModuleType], names: set[str]) -> dict[str, An
     return found
 
 
+def _read(code: types.CodeType) -> set[str]:
+    """Names of globals that it reads, and that functions inside of it read."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return found.union(*(_read(c) for c in code.co_consts if isinstance(c, types.CodeType)))
+
+
 def _names(code: types.CodeType) -> set[str]:
-    """What it reads, and what functions inside of it read."""
+    """Of attributes too."""
     inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
     return set(code.co_names).union(*map(_names, inner))
 
