@@ -18,15 +18,14 @@ import xarray
 
 from polhode.model.checks import InputError, shortened
 from polhode.model.family import RESERVED
-from polhode.results.dataset import FORMAT
+from polhode.results.dataset import FORMAT, as_whole
 from polhode.results.metadata import ForeignError, root_of
 from polhode.results.quiet import quietly
 from polhode.sweeps.design import Design
 
 _SAME = 1e-6  # of a step: times as near as this are the same
 _OF_MEMBER = ("status", "failed_step", "inertia")
-_DROPPED = ("plan", "fingerprint", "watched", "finished", "chain", "tail", "stop_if", "sentinels", "recipe", "stands",
-            "made_of")  # fmt: skip
+_DROPPED = ("stop_if", "sentinels", "recipe", "stands")  # besides what belongs to the folder of a run
 
 
 def gathered(design: Design, outcomes: Sequence[Mapping[str, Any]], folder: Path) -> Any:
@@ -39,7 +38,7 @@ def gathered(design: Design, outcomes: Sequence[Mapping[str, Any]], folder: Path
         with _opened(folder, longest) as first:
             table = _Table.like(first, design.count)
             coords = {n: c for n, c in first.coords.items() if n not in ("t", "event") and not _of_members(c)}
-            attributes, times = dict(first.attrs), first.coords["t"]
+            attributes, times = dict(as_whole(first).attrs), first.coords["t"]
         for o in there:
             with _opened(folder, o) as data:
                 if other := table.take(data, o):
