@@ -107,7 +107,7 @@ BODY, MOMENTUM = (3.0, 2.5, 1.0), (0.5, 2.0, 0.7)
 SPEED = 1.1  # rad/s, at most
 QUICK = ("exact", "dmv10", "imidm")
 ALL = (*QUICK, "akw", "three-rotation", "symmetric-rotation", "mk-rk4", "rig_neg", "trap", "swc1", "midpoint", "dmv",
-       "mk-gauss2", "bbtrap")  # fmt: skip
+       "mk-gauss2", "bbtrap", "em")  # fmt: skip
 ROUND_OFF = 2e-14  # rad, of a step
 RATE = 1e-15  # of itself, by which a step may leave a rate wrong, as `free_motion` says; the rest of a run goes on so
 UNKNOWN = 0.5  # rad: an angle that is not known to this, is not known

@@ -15,7 +15,7 @@ from polhode.references import double_pendulum as pendulum
 from polhode.simulation import StepError
 
 
-@pytest.mark.parametrize("method", QUICK)
+@pytest.mark.parametrize("method", [*QUICK, "em"])
 def test_momenta_by_powers_of_two_give_the_same_bits(method: str) -> None:
     """Momentum c Π and steps h/c: the same path, from 1e-150 to 1e150."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import signal
 import threading
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +312,103 @@ def test_one_member_takes_no_other_along() -> None:
     with pytest.warns(UserWarning, match="1 of 8 members failed"):
         made = ph.sweep(_refuses_two, {"spin": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]}, **how)
     assert made.failed == {1: "the function of the sweep failed: ZeroDivisionError: no two"}
+
+
+class _Fast:
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def __call__(self, spin: float) -> Any:
+        return _refuses_two(self.share * spin)
+
+
+def _fast(spin: float, share: float) -> Any:
+    return _refuses_two(share * spin)
+
+
+def _closure(share: float) -> Any:
+    return lambda spin: _refuses_two(share * spin)
+
+
+@pytest.mark.usefixtures("at_once", "here")
+@pytest.mark.parametrize("make", [_Fast, _closure, lambda share: partial(_fast, share=share)])
+def test_another_function_is_another_sweep(make: Any) -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "out": "x.zarr"}
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):
+        ph.sweep(make(1.0), {"spin": [1.0, 2.0, 5.0]}, **how)
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):  # the same
+        ph.sweep(make(1.0), {"spin": [1.0, 2.0, 5.0]}, **how)
+    with pytest.raises(ph.InputError, match=r"another sweep \(it differs in: what its function or method computes"):
+        ph.sweep(make(3.0), {"spin": [1.0, 2.0, 5.0]}, **how)
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_what_came_there_meanwhile_is_not_replaced() -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "out": "x.zarr"}
+    over = {"spin": [1.0, 2.0, 5.0]}
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):
+        own = ph.sweep(_refuses_two, over, **how).dataset
+    another = ph.problem("heavy-top")
+    ph.simulate(another, **{key: how[key] for key in ("method", "step", "until", "out")}, force=True)
+    with pytest.raises(ph.InputError, match="put there by something else since this sweep was begun"):
+        ph.sweep(_refuses_two, over, **how)
+    assert "failures" not in ph.load("x.zarr").attrs
+    shutil.rmtree("x.zarr")
+    with pytest.warns(UserWarning, match="1 of 3 members failed"):
+        assert ph.sweep(_refuses_two, over, **how).dataset.equals(own)
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_a_full_disk_is_no_failure_of_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "out": "x.zarr"}
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("polhode.writing.planted", full)
+        with pytest.raises(OSError, match="no room for the members .* the same command goes on"):
+            ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how)
+        patched.undo()
+        patched.setattr("polhode.results.store.workspace", full)  # where a folder is looked at
+        with pytest.raises((OSError, ph.InputError), match="No space left"):
+            ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how)
+    assert ph.sweep("heavy-top", {"spin": [1.0, 2.0]}, **how).ok
+
+
+def _from(t0: float) -> Any:
+    return replace(ph.problem("heavy-top"), t0=t0)
+
+
+def _stops_at(end: float) -> Any:
+    seen = ph.Event(lambda t, R, omega: t - end, stop=True, name="there")
+    return replace(ph.problem("heavy-top"), events=(seen,))
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_members_of_other_times_are_kept_apart() -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "every": 5}
+    with pytest.raises(ph.InputError, match=r"begins at t = 0 s, the last at 0.002: give times="):
+        ph.sweep(_from, {"t0": [0.0, 0.002]}, out="x.zarr", **how)
+    with pytest.raises(ph.InputError, match=r"member 1 has samples at times of its own \(t = 0.002 s"):
+        ph.sweep(_from, {"t0": [0.0, 0.002, 0.0]}, out="x.zarr", **how)
+    assert len(list(Path("x.zarr.members").glob("*.zarr"))) == 3
+
+
+@pytest.mark.usefixtures("at_once", "here")
+def test_where_events_stop_members_is_in_the_result() -> None:
+    how: dict[str, Any] = {"method": "imidm", "step": 0.001, "until": 0.01, "workers": 1, "every": 5}
+    made = ph.sweep(_stops_at, {"end": [0.0062, 0.02]}, out="x.zarr", **how)
+    assert made.ok
+    assert not Path("x.zarr.members").exists()
+    alone = ph.simulate(_stops_at(0.0062), **{k: how[k] for k in ("method", "step", "until", "every")})
+    data = made.dataset
+    assert data.event_name.values.tolist() == [["there"], [""]]
+    assert data.event_time.values[0] == pytest.approx([0.0062])
+    assert data.end_time.values == pytest.approx([0.0062, 0.01])
+    assert data.last_momentum.values[0].tolist() == alone["momentum"][-1].tolist()
+    assert data.last_momentum.values[1].tolist() == data.momentum.values[-1, 1].tolist()
+    assert np.isfinite(data.energy.values).tolist() == [[True, True], [True, True], [False, True]]
 
 
 @pytest.mark.usefixtures("at_once", "here")

@@ -18,21 +18,20 @@ from polhode.members import family_of
 from polhode.model.checks import InputError
 from polhode.model.family import MOST, Problems
 from polhode.model.problem import Problem
-from polhode.results.checkpoints import Mark, SpoiltError
 from polhode.results.clock import read as clock
 from polhode.results.durable import written
 from polhode.results.family import Family
-from polhode.results.finishing import END
-from polhode.results.grown import grown
+from polhode.results.grown import failure_in, grown
 from polhode.results.lock import Lock
 from polhode.results.opened import check_grown, opened
 from polhode.results.sound import planned
+from polhode.results.source import Source
 from polhode.results.store import SaveError, check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
 from polhode.results.tree import TornError, Tree
 from polhode.simulation import Interrupted, Plan, Status, StepError
 from polhode.simulation.lost import without
-from polhode.writing import Writing, begun, check_same, gone_on, writing_of
+from polhode.writing import Writing, begun, check_same, gone_on, stands, writing_of
 
 ABOUT, LOCK = "family.json", "lock"
 _THERE = "{path!r} exists; to replace it: --force, or force=True"
@@ -63,11 +62,7 @@ def kept(
         _check_asked(writing, tree, path)
         if not tree.attributes["finished"]:
             return gone_on(writing, tree, path)
-        run, wrong = _ended(writing, tree, path)
-    if run is None:
-        warn(f"{str(path)!r} has ended, and {wrong}: it is run again from its start")
-        return begun(writing, path, force=True)
-    return run
+        return _ended(writing, tree, path)
 
 
 def _check_asked(writing: Writing, tree: Tree, path: Path) -> None:
@@ -82,17 +77,21 @@ def _check_asked(writing: Writing, tree: Tree, path: Path) -> None:
         )
 
 
-def _ended(writing: Writing, tree: Tree, path: Path) -> tuple[StoredRun | None, str]:
-    """One that has ended well, as `simulate` returned it; or why not."""
-    known, run = tree.attributes, writing.run
-    status = Status[str(known["status"])]
-    if status not in (Status.OK, Status.STOPPED):
-        return None, f"it failed ({status.value})"
-    try:
-        tree.look(tree.samples)
-        mark = Mark.read(tree.hidden / END, writing.start.at.state)
-    except (TornError, SpoiltError) as error:
-        return None, str(error)
+def _ended(writing: Writing, tree: Tree, path: Path) -> StoredRun:
+    """One that has ended, as `simulate` returned it, or failed: it is not run again. Of one that is damaged, what is
+    not as it was."""
+    known, run, status = tree.attributes, writing.run, Status[str(tree.attributes["status"])]
+    mark, wrong = stands(writing, tree, path)
+    torn = _torn(tree)
+    if wrong or torn:
+        if status is not Status.OK and not (status is Status.STOPPED and wrong):  # from its last mark it would go past
+            raise InputError(
+                f"{str(path)!r} has ended ({status.value}), and is damaged: {wrong or torn}; take another copy, or run "
+                "it again from its start: force=True, --force"
+            )
+        if not wrong:
+            warn(f"{str(path)!r} has ended, and {torn}; it is written again")
+        return gone_on(writing, tree, path)
     gone = np.zeros(run.members, bool)
     for record in mark.lost:
         gone[record.member] = True
@@ -100,11 +99,21 @@ def _ended(writing: Writing, tree: Tree, path: Path) -> tuple[StoredRun | None, 
     about: dict[str, Any] = {"status": status, "seconds": float(clock(tree.hidden).get("seconds", 0.0))}
     about |= {"worst": tally.worst, "end": end, "iterations": known["iterations"], "renewals": tally.renewals}
     about |= {"halvings": tally.halvings, "events": mark.events, "lost": mark.lost}
-    trajectory = StoredTrajectory.of(path, run.kind, run.t0, run.step, **about)
+    about["failure"] = {} if status in (Status.OK, Status.STOPPED) else failure_in(known, path)
+    trajectory = StoredTrajectory.of(Source(tree, path), run.kind, run.t0, run.step, **about)
     same = ("system", "method", "step", "now", "recipe_of", "t0", "every", "every_seconds", "begun")
     given = {name: getattr(run, name) for name in same}
     why, conserved = str(known.get("why", "")), tuple(str(known["conserved"]).split())
-    return StoredRun(**given, trajectory=trajectory, path=path, why=why, kept=conserved), ""
+    return StoredRun(**given, trajectory=trajectory, path=path, why=why, gauges=mark.gauges, kept=conserved)
+
+
+def _torn(tree: Tree) -> str | None:
+    """What is not as it was written, by the checksums in its zarr.json."""
+    try:
+        tree.look(tree.samples)
+    except TornError as error:
+        return str(error)
+    return None
 
 
 def folder_of(path: Path) -> Path:

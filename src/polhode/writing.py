@@ -25,13 +25,17 @@ from polhode.results.finishing import finished
 from polhode.results.growing import Growing
 from polhode.results.halt import Halt
 from polhode.results.identity import fingerprint
+from polhode.results.lock import locked, replaceable
 from polhode.results.made_of import differs, made_of
 from polhode.results.mending import mend
-from polhode.results.opened import clean_marks, locked, room_for
+from polhode.results.metadata import HIDDEN, LATER
+from polhode.results.opened import clean_marks, room_for
+from polhode.results.planting import planted
 from polhode.results.sound import planned, sound
+from polhode.results.source import Source
 from polhode.results.store import check_ending
 from polhode.results.stored import StoredRun, StoredTrajectory
-from polhode.results.tree import HIDDEN, TornError, Tree, planted, rows_for
+from polhode.results.tree import TornError, Tree, rows_for
 from polhode.results.workspace import clean, put, put_anew, workspace
 from polhode.running import first_leg, integrated, recipe_for
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory
@@ -117,9 +121,8 @@ def begun(writing: Writing, path: Path, *, force: bool) -> StoredRun:
             Tree(new).commit(0, Tree(new).attributes)
             stack.enter_context(locked(new / HIDDEN, path))
             if force:
-                if (target / HIDDEN).is_dir():
-                    stack.enter_context(locked(target / HIDDEN, path))
-                put(new, target)
+                with replaceable(target / HIDDEN, path):
+                    put(new, target)
             elif not put_anew(new, target):
                 raise InputError(_THERE.format(path=path, name=str(path)))
         return _went(writing, Tree(target), writing.start, path)
@@ -136,21 +139,25 @@ def check_same(writing: Writing, tree: Tree, path: Path) -> None:
         raise InputError(f"{str(path)!r} was begun with another method, or other events, of these names: give it those")
 
 
+def stands(writing: Writing, tree: Tree, path: Path) -> tuple[Mark, str | None]:
+    """The last mark that all before it bears out, and what was wrong after it."""
+    try:
+        return sound(tree, writing.start)
+    except TornError as error:
+        raise InputError(f"{str(path)!r} cannot go on: {error}. Put back its own, or run it again") from error
+
+
 def gone_on(writing: Writing, tree: Tree, path: Path) -> StoredRun:
     """From where a run stands that was written before, in a folder that is `opened`."""
     check_same(writing, tree, path)
     mend(tree, before_its_start(writing.run), path)
-    try:
-        mark, wrong = sound(tree, writing.start)
-    except TornError as error:
-        raise InputError(f"{str(path)!r} cannot go on: {error}. Put back its own, or run it again") from error
+    mark, wrong = stands(writing, tree, path)
     mark = replace(mark, asked=asked_of(writing.attributes()))
     at = writing.run.t0 + mark.at.done * writing.plan.step + mark.at.offset
     if wrong:
         warn(f"{str(path)!r}: {wrong}; the run goes on before that, from t = {at:.9g}")
     with room_for(path):
-        for name in ("event", "event_time"):
-            tree.prune(name)
+        tree.prune(*LATER)
         slot = "b" if tree.attributes.get("checkpoint") == "a" else "a"
         mark.write(tree.hidden / slot)
         tree.wait_for(tree.hidden / slot)
@@ -222,7 +229,6 @@ def _ended(writing: Writing, sink: Growing, trajectory: Trajectory, path: Path, 
              "iterations": tally.iterations / max(sink.walk.done, 1), "renewals": tally.renewals,
              "halvings": tally.halvings, "events": sink.events, "lost": sink.lost}  # fmt: skip
     run = writing.run
-    known_as = StoredTrajectory.of(path, run.kind, run.t0, run.step, **known)
     if trajectory.status is Status.INTERRUPTED:
         sink.commit()
         kept: tuple[str, ...] = run.conserved
@@ -230,6 +236,7 @@ def _ended(writing: Writing, sink: Growing, trajectory: Trajectory, path: Path, 
         kept = finished(run, sink, replace(run.trajectory, **known), "" if halt is None else halt.why)
     same = ("system", "method", "step", "now", "recipe_of", "t0", "every", "every_seconds", "begun")
     about = {name: getattr(run, name) for name in same}
+    known_as = StoredTrajectory.of(Source(sink.tree, path), run.kind, run.t0, run.step, **known)
     return StoredRun(**about, trajectory=known_as, path=path, why="" if halt is None else halt.why,
                      gauges=sink.gauges, kept=kept)  # fmt: skip
 

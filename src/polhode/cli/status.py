@@ -14,10 +14,10 @@ from polhode.model import InputError
 from polhode.results.clock import read as clock
 from polhode.results.dataset import GROWN
 from polhode.results.grown import grown
-from polhode.results.lock import held
-from polhode.results.opened import LOCK
+from polhode.results.lock import LOCK, held
+from polhode.results.metadata import HIDDEN
 from polhode.results.store import attributes
-from polhode.results.tree import HIDDEN, Tree
+from polhode.results.tree import Tree
 
 
 def status_command(path: Path, as_json: bool) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import jax
 
 from polhode.algebra import Mat3, Quaternion, Scalar, Vec3, cayley
+from polhode.algebra.library import library_of
 from polhode.methods.base import Implicit, Step, Traits
 from polhode.rotation import Free, Rotation, State
 from polhode.rotation.loads import torque_of
@@ -42,10 +43,17 @@ def axial(A: Mat3) -> Vec3:
 
 
 def euler_inertia(system: Rotation) -> Vec3:
-    """J^{11}, J^{22}, J^{33} of (66): ∫ρ θ_i², half the trace of the inertia less the moment."""
-    I = system.moments
-    half = 0.5 * (I.x + I.y + I.z)
-    return Vec3(half - I.x, half - I.y, half - I.z)
+    """J^{11}, J^{22}, J^{33} of (66): ∫ρ θ_i², half of what the two other moments are more than this one.
+
+    Large moments are taken from each other first: then two of these make a moment to its last digits, that of a rod
+    about itself too.
+    """
+    I, library = system.moments, library_of(*system.moments)
+
+    def less(own: Scalar, a: Scalar, b: Scalar) -> Scalar:
+        return 0.5 * ((library.maximum(a, b) - own) + library.minimum(a, b))
+
+    return Vec3(less(I.x, I.y, I.z), less(I.y, I.z, I.x), less(I.z, I.x, I.y))
 
 
 def columns_scaled(A: Mat3, s: Vec3) -> Mat3:
@@ -127,7 +135,8 @@ class EM(Implicit):
         n = system.twist_axis
         if n is not None:  # the equation along n gives way to c · n = 0
             A = A + n.outer(n * (2.0 / h * J.norm()) - A.T @ n)
-        inverse = A.inverse()
+        unit = _largest(A)  # of entries that are large or small the determinant is no number
+        inverse = (A * (1.0 / unit)).inverse() * (1.0 / unit)
 
         def turned(force: Vec3) -> Vec3:
             """The c of a force. Corrected by what is left, taken as a difference of velocities:
@@ -161,6 +170,11 @@ class EM(Implicit):
         X = moved * (2.0 / h) - now.rates
         W1 = X + moved.T @ X
         return DirectorState(now.attitude * turn, axial(columns_scaled(W1, euler_inertia(system))), W1)
+
+
+def _largest(A: Mat3) -> Scalar:
+    """The sum of the sizes of its entries: at least the largest."""
+    return sum((abs(x) for x in A.entries[1:]), abs(A.entries[0]))
 
 
 _TINY = 1e-60  # its square is a number still, which derivatives at rest need

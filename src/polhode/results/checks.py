@@ -15,12 +15,12 @@ from polhode.results.gauges import gauged, started
 from polhode.results.glance import nothing_wrong
 from polhode.results.halt import Halt
 from polhode.results.look import Look
-from polhode.results.sentinels import promises_of
+from polhode.results.sentinels import ends_well, promises_of
 
 Check = Callable[[Look], Halt | None]
 _AT_A_TIME = 4096  # samples
 _OFTEN = 1.0  # seconds between looks at a run in memory
-WORTH = 0.01  # seconds: a run in memory that took less is not looked at, which would take a part of that
+WORTH = 0.01  # seconds: a run in memory that took less is looked at by its last samples, which takes nothing
 
 
 def checks_of(run: Any, stop_if: str | None, sentinels: bool, *, thorough: bool = True) -> tuple[Check, ...]:
@@ -88,11 +88,13 @@ class Overseer:
 
     def _judged(self, run: Any) -> Any:
         kept = run.trajectory
-        if not len(kept.steps) or (not self._always and (kept.seconds < WORTH or run.nothing_wrong)):
+        short = kept.seconds < WORTH and ends_well(run)
+        if not len(kept.steps) or (not self._always and (short or run.nothing_wrong)):
             return run
         gauges: dict[str, np.ndarray] = {}
         follow = self._always or run.kind == "system"  # of one body sentinels ask for the start alone
-        if run.changes or any(event.acted for event in run.events):
+        acted = any(event.acted for event in run.events)
+        if run.changes or (acted and not self._always):
             return run
         for first in range(0, len(run.t), _AT_A_TIME):
             some = _between(run, slice(first, first + _AT_A_TIME))
@@ -102,7 +104,7 @@ class Overseer:
                 gauges, drifts = gauged(gauges, some, rows, None if self._always else ("energy",))  # sentinels' alone
             else:
                 gauges = gauges or started(some)
-            if (halt := halted(Look(some, rows, drifts, gauges), self.checks)) is not None:
+            if (halt := halted(Look(some, rows, drifts, gauges, acted), self.checks)) is not None:
                 return _cut(run, halt)
         return run
 

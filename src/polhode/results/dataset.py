@@ -16,6 +16,8 @@ WITHOUT_KIND = "polhode trajectory 2"  # and the dimension of batches was called
 WITHOUT_CHECKSUMS = "polhode trajectory 1"  # either
 GROWN = "polhode trajectory 4"  # written as it went, with checksums of its chunks
 FORMATS = (FORMAT, WITHOUT_KIND, WITHOUT_CHECKSUMS, GROWN)
+_OF_A_FOLDER = ("finished", "plan", "fingerprint", "watched", "made_of", "chain", "tail", "checkpoint", "checksum",
+                "failure", "still")  # fmt: skip
 _LABELS = {"axis": ("x", "y", "z"), "quaternion": ("w", "x", "y", "z")}
 
 
@@ -113,3 +115,14 @@ def as_now(dataset: Any) -> Any:
     old = [d for d in dataset.dims if rotation and (d == "body" or str(d).startswith("batch"))]
     names = {d: str(d).replace("batch", "member").replace("body", "member") for d in old}
     return dataset.rename_dims(names).assign_attrs(kind="rotation" if rotation else "system")
+
+
+def as_whole(dataset: Any) -> Any:
+    """As it is saved: of this format, whichever it was read from, and without what belongs to a folder that grows."""
+    if dataset.attrs.get("format") not in FORMATS:
+        return dataset
+    without = _OF_A_FOLDER if dataset.attrs["format"] == GROWN else ()
+    kept = {name: value for name, value in dataset.attrs.items() if name not in without}
+    dataset = as_now(dataset).copy()
+    dataset.attrs = {**kept, "kind": dataset.attrs["kind"], "format": FORMAT}
+    return dataset

@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from polhode.results.metadata import PART
 from polhode.results.workspace import synced
 
-PART = ".partial"
 _FEW = 3  # files: of more, all that the file system has to write takes less time
 _syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None) if sys.platform == "linux" else None
 
@@ -21,7 +21,7 @@ def written(path: Path, *data: Any) -> None:
     """At every moment what was there, or all of these bytes; `settled` is for the disk."""
     part = path.with_name(path.name + PART)
     try:
-        with part.open("wb") as file:
+        with _anew(part) as file:
             for each in data:
                 file.write(each)
         os.replace(part, path)
@@ -29,6 +29,15 @@ def written(path: Path, *data: Any) -> None:
         with suppress(OSError):
             part.unlink()
         raise
+
+
+def _anew(path: Path) -> Any:
+    """For writing: never what another name leads to as well. What was left there is taken away."""
+    try:
+        return path.open("xb")
+    except FileExistsError:
+        path.unlink()
+        return path.open("xb")
 
 
 def settled(paths: Sequence[Path]) -> None:

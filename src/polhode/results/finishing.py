@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 from polhode.results.dataset import at_its_end
 from polhode.results.growing import Growing
 from polhode.results.judgement import SPREAD
+from polhode.results.planting import planted
 from polhode.results.standing import states_of, written
-from polhode.results.tree import Tree, planted
+from polhode.results.tree import Tree
 from polhode.simulation import Trajectory
 
 END = "end"  # the mark of a run that has ended
@@ -33,6 +35,8 @@ def finished(run: Any, sink: Growing, trajectory: Trajectory, why: str) -> tuple
     last = trajectory.ended if trajectory.end is not None else sink.last or (0, 0.0)
     about = {"finished": 1, "status": trajectory.status.name, "conserved": " ".join(kept), "why": why,
              "stands": written(trajectory.end), **sink.progress(), "steps": last[0]}  # fmt: skip
+    if trajectory.failure:
+        about["failure"] = json.dumps(trajectory.failure)
     sink.finish({**sink.attributes, **about}, END)
     return kept
 

@@ -10,9 +10,9 @@ import xarray
 
 from polhode.results.clock import read as clock
 from polhode.results.dataset import GROWN
-from polhode.results.metadata import ForeignError, root_of, size_of
+from polhode.results.metadata import HIDDEN, ForeignError, check_parts, root_of, size_of
 from polhode.results.quiet import quietly
-from polhode.results.tree import CHECKSUM, HIDDEN, Tree
+from polhode.results.tree import CHECKSUM, Tree
 
 
 def write(dataset: xarray.Dataset, path: Path) -> None:
@@ -24,6 +24,7 @@ def read(path: Path) -> xarray.Dataset:
     root = root_of(path)
     if (size := size_of(root)) > (free := psutil.virtual_memory().available):
         raise ForeignError(f"it holds {size / 2**30:.3g} GiB, and {free / 2**30:.3g} are free: use xarray.open_zarr")
+    check_parts(path, root)
     kind = root["attributes"].get("format")
     if kind == GROWN:
         tree = Tree(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -49,6 +50,32 @@ class Grown(BaseModel):
     checkpoint: Annotated[str, Field(pattern=r"^(a|b|end)$")] = "a"
     recipe: str = ""
     recipe_meaning: str = ""
+
+
+class Failure(BaseModel):
+    """What `why_failed` speaks of."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    step: int = 0
+    t: float = math.nan
+    residual: float = math.nan
+    iterations: int = 0
+    members: list[list[int]] = []
+    what: str = ""
+    value: float = math.nan
+    why: str = ""
+
+
+def failure_in(attributes: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Of a run that failed; an InputError where the folder does not say it, or is spoilt."""
+    try:
+        found = Failure.model_validate_json(attributes.get("failure", "")).model_dump()
+    except (ValidationError, TypeError):
+        raise InputError(
+            f"{str(path)!r} is of a run that failed ({Status[attributes['status']].value}), and does not say where; to "
+            "run it again: force=True, --force"
+        ) from None
+    return {name: value for name, value in found.items() if value or name not in ("what", "why")}
 
 
 _NAMES = TypeAdapter(list[str])

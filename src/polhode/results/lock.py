@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -14,6 +16,8 @@ try:
 except ImportError:  # Windows: nothing is locked there
     fcntl = None  # type: ignore[assignment]
 
+LOCK = "lock"  # in the hidden folder of a run
+_AS_IT_IS = getattr(os, "O_NOFOLLOW", 0)  # no link to a file elsewhere
 _HELD = (errno.EWOULDBLOCK, errno.EACCES, errno.EAGAIN)
 
 
@@ -25,11 +29,18 @@ class Lock:
         self._handle: int | None = None
 
     def __enter__(self) -> Lock:
-        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        if not _taken(self._handle):
+        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | _AS_IT_IS, 0o644)
+        if not _taken(self._handle) or not self._there():
             os.close(self._handle)
             raise InputError(self.words)
         return self
+
+    def _there(self) -> bool:
+        """Whether it is still the file of this name: the folder may have been replaced while it was opened."""
+        try:
+            return os.path.samestat(os.fstat(self._handle), os.stat(self.path))  # type: ignore[arg-type]
+        except FileNotFoundError:
+            return False
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -39,10 +50,35 @@ class Lock:
             self._handle = None
 
 
+def locked(hidden: Path, path: Path) -> Lock:
+    """Of a run, by its hidden folder; an InputError where another process has it. `path`: as the user calls it."""
+    return Lock(hidden / LOCK, _writing(path))
+
+
+@contextmanager
+def replaceable(hidden: Path, path: Path) -> Iterator[None]:
+    """While a folder is replaced nobody writes to it; an InputError where somebody does."""
+    if not hidden.is_dir():  # not one that is written as it goes, or nothing
+        yield
+        return
+    with locked(hidden, path):
+        yield
+
+
+def check_nobody_writes(hidden: Path, path: Path) -> None:
+    """An InputError as `replaceable`, before what it is to be replaced by is there."""
+    if held(hidden / LOCK):
+        raise InputError(_writing(path))
+
+
+def _writing(path: Path) -> str:
+    return f"{str(path)!r} is being written by another process; `polhode status {path}` tells by which"
+
+
 def held(path: Path) -> bool:
     """Whether a process that lives has it."""
     try:
-        handle = os.open(path, os.O_RDWR)
+        handle = os.open(path, os.O_RDWR | _AS_IT_IS)
     except OSError:
         return False
     try:

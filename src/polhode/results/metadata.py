@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,9 @@ _KINDS = ("float64", "float32", "int64", "int32", "int8", "uint8", "bool", "stri
 _CODECS = ("bytes", "zstd", "crc32c", "vlen-utf8")
 _TEXTS = "fixed_length_utf32"
 _BITS = 2**62
+HIDDEN = ".polhode"  # the folder of what is not zarr's
+PART = ".partial"  # of the name of a file that is not whole yet
+LATER = ("event", "event_time", "status", "failed_step", "inertia")  # arrays that are there when a run has ended
 
 
 class ForeignError(InputError):
@@ -25,6 +31,7 @@ class ForeignError(InputError):
 
 def root_of(path: Path) -> dict[str, Any]:
     """The zarr.json of a folder, with the metadata of all arrays in it."""
+    check_plain(path / "zarr.json")
     root = _read(path / "zarr.json")
     if root.get("zarr_format") != 3 or root.get("node_type") != "group" or not isinstance(root.get("attributes"), dict):
         raise ForeignError("it is not a group of zarr 3")
@@ -35,10 +42,32 @@ def root_of(path: Path) -> dict[str, Any]:
     for name, about in arrays.items():
         if name in ("", ".", "..") or name.startswith(".") or set("/\\\0") & set(name):
             raise ForeignError(f"an array is called {name[:60]!r}")
-        if (path / name).is_symlink():
-            raise ForeignError(f"{name!r} is a link to another place")
         _check(name, about)
+    for name in (*arrays, *LATER, HIDDEN, f"zarr.json{PART}"):
+        check_plain(path / name, deep=name == HIDDEN)
     return root
+
+
+def check_parts(path: Path, root: dict[str, Any]) -> None:
+    """`ForeignError` where something in its arrays is no plain file: of many parts that takes its time."""
+    for name in (*root["consolidated_metadata"]["metadata"], *LATER):
+        check_plain(path / name)
+
+
+def check_plain(path: Path, *, deep: bool = True) -> None:
+    """`ForeignError` where this, or something in it, is a link, which leads to files of others, or a pipe, which may
+    never be read to its end. What else a user keeps in the folder is not looked at, and not touched."""
+    places = [path]
+    while places:
+        place = places.pop()
+        with suppress(FileNotFoundError):  # it is not there; or not any more, where a process writes
+            mode = place.lstat().st_mode
+            if stat.S_ISDIR(mode) and deep:
+                with os.scandir(place) as entries:
+                    places += [Path(each.path) for each in entries if not each.is_file(follow_symlinks=False)]
+            elif not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                where = place.name if place == path else f"{path.name}/{place.relative_to(path)}"
+                raise ForeignError(f"{where!r} is a link to another place or no plain file")
 
 
 def size_of(root: dict[str, Any]) -> int:

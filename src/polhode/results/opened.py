@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from polhode._notices import warn
 from polhode.model.checks import InputError, shown
 from polhode.results.clock import NAME
 from polhode.results.dataset import FORMATS, GROWN
 from polhode.results.finishing import END
-from polhode.results.lock import Lock
+from polhode.results.lock import LOCK, locked
+from polhode.results.metadata import HIDDEN
 from polhode.results.rerun import differences
 from polhode.results.store import NO_ROOM, SaveError
 from polhode.results.store import attributes as attributes_of
-from polhode.results.tree import HIDDEN, TornError, Tree
-
-LOCK = "lock"
-
-
-def locked(tree: Path, path: Path) -> Lock:
-    """An InputError where another process has it; `path`: as the user calls it."""
-    words = f"{str(path)!r} is being written by another process; `polhode status {path}` tells by which"
-    return Lock(tree / LOCK, words)
+from polhode.results.tree import TornError, Tree
 
 
 @contextmanager
@@ -34,9 +28,12 @@ def opened(path: Path) -> Iterator[Tree]:
     place = Path(os.path.realpath(path))
     if (place / HIDDEN).is_symlink() or not (place / HIDDEN).is_dir():
         raise InputError(f"{str(path)!r} has no folder {HIDDEN!r} with marks of where it stands: it cannot go on")
-    with locked(place / HIDDEN, path):
-        tree = Tree(place)
-        _tidied(tree)
+    with ExitStack() as stack:
+        with room_for(path):
+            stack.enter_context(locked(place / HIDDEN, path))
+            tree = Tree(place)
+            tree.look_at_parts()
+            _tidied(tree)
         yield tree
 
 
@@ -73,12 +70,18 @@ def clean_marks(tree: Tree, slot: str) -> None:
 
 @contextmanager
 def room_for(path: Path) -> Iterator[None]:
-    """A full disk, in words."""
+    """A full disk, and what else keeps files of the folder from being written, in words."""
     try:
         yield
     except OSError as error:
-        if isinstance(error, SaveError) or error.errno not in NO_ROOM:
+        if isinstance(error, SaveError) or not (error.errno in NO_ROOM or _is_in(path, error.filename)):
             raise
-        there = f"What was committed is whole; make room, then go on with it: polhode resume {path}"
-        words = there if (path / HIDDEN).is_dir() else "Nothing of it was begun; make room, then run it again"
+        what = "make room" if error.errno in NO_ROOM else "make it a folder that you may write to, or copy it to one"
+        there = f"What was committed is whole; {what}, then go on with it: polhode resume {path}"
+        words = there if (path / HIDDEN).is_dir() else f"Nothing of it was begun; {what}, then run it again"
         raise SaveError(f"{str(path)!r} cannot be written: {error.strerror}. {words}") from error
+
+
+def _is_in(folder: Path, name: Any) -> bool:
+    """Whether it is a file there: others are of the user's functions."""
+    return isinstance(name, str | os.PathLike) and Path(os.path.realpath(folder)) in Path(name).parents

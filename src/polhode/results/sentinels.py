@@ -20,7 +20,7 @@ from polhode.algebra.library import library_of
 from polhode.model.functions import is_traced
 from polhode.results.halt import Halt
 from polhode.results.look import Look
-from polhode.results.surely import Few, keeps_energy, keeps_length, keeps_momentum, of_length_1
+from polhode.results.surely import Few, ends_as_it_began, keeps_energy, keeps_length, keeps_momentum, of_length_1
 from polhode.rotation.loads import Free, torque_of
 from polhode.rotation.state import State
 from polhode.simulation import Status
@@ -73,6 +73,17 @@ class Promise:
 def promises_of(run: Any, *, thorough: bool) -> list[Promise]:
     """What holds in this run; `thorough`: also what takes a program of its own to look at."""
     return _of_body(run, thorough) if run.kind == "rotation" else _of_system(run)
+
+
+def ends_well(run: Any) -> bool:
+    """Whether the last samples of a short run bear out what is easily seen, the momentum of one free body. False says
+    to look closer."""
+    if run.method.kind != "rotation" or run.method.traits.spatial_momentum != "exact":
+        return True
+    now, states = run.now, run.trajectory.states
+    if now.twist_axis is not None or not isinstance(now.load, Free) or states.momentum.x.ndim != 1:
+        return True
+    return ends_as_it_began(states, _BODY)
 
 
 def _of_body(run: Any, thorough: bool) -> list[Promise]:

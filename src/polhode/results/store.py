@@ -14,8 +14,9 @@ from typing import Any
 from polhode._notices import warn
 from polhode.model.checks import InputError, ending, nearest, shortened, shown
 from polhode.results.checksums import DamagedError, checked, with_checksums
-from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now
-from polhode.results.metadata import ForeignError
+from polhode.results.dataset import FORMATS, GROWN, WITHOUT_CHECKSUMS, as_now, as_whole
+from polhode.results.lock import check_nobody_writes, replaceable
+from polhode.results.metadata import HIDDEN, ForeignError
 from polhode.results.tree import TornError
 from polhode.results.workspace import clean, put, unfinished, workspace
 
@@ -53,6 +54,7 @@ def _check_kind(path: str | Path) -> Path:
             f"{str(path)!r} exists and is not a trajectory that polhode saved, so it is not replaced; choose "
             "another name, or remove it first"
         )
+    check_nobody_writes(path / HIDDEN, path)
     return path
 
 
@@ -92,8 +94,9 @@ def save(dataset: Any, path: str | Path) -> Path:
     try:
         clean(target.parent)
         with workspace(target.parent) as place:
-            _format(ending(path)).write(with_checksums(dataset.drop_encoding()), place / target.name)
-            put(place / target.name, target)
+            _format(ending(path)).write(with_checksums(as_whole(dataset).drop_encoding()), place / target.name)
+            with replaceable(target / HIDDEN, path):
+                put(place / target.name, target)
     except OSError as error:
         if error.errno not in NO_ROOM:
             check_folder(path)  # if it is the place, that says what is wrong with it
@@ -180,7 +183,7 @@ def _read(place: Path, path: Path) -> Any:
     kind = dataset.attrs.get("format")
     if kind not in FORMATS:
         raise InputError(f"{str(path)!r} was not written by polhode (its format is {shown(kind)})")
-    if kind in (WITHOUT_CHECKSUMS, GROWN):  # those of the last are looked at where it is read
+    if kind == WITHOUT_CHECKSUMS or (kind == GROWN and ending(path) == ".zarr"):  # this is looked at where it is read
         return dataset
     try:
         return checked(dataset)

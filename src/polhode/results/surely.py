@@ -64,3 +64,18 @@ def keeps_momentum(few: Few, most: float) -> bool:
         and within(w * less[1] + z * more[0] - x * more[2], half)
         and within(w * less[2] + x * more[1] - y * more[0], half)
     )
+
+
+def ends_as_it_began(states: Any, most: float) -> bool:
+    """Whether the last two samples of one body have the spatial momentum of the first, by single numbers: of a short
+    run, arrays would take a part of its time. Two, as what turns around in every step is back in every other."""
+    q, Pi, found = states.attitude, states.momentum, []
+    for i in (0, -2, -1) if len(Pi.x) > 1 else ():
+        w, x, y, z, a, b, c = q.w[i], q.x[i], q.y[i], q.z[i], Pi.x[i], Pi.y[i], Pi.z[i]
+        u, v, r = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+        found += [a + w * u + y * r - z * v, b + w * v + z * u - x * r, c + w * r + x * v - y * u]
+    if not found:
+        return True
+    f, g, h, *others = found
+    size = most * (abs(f) + abs(g) + abs(h))
+    return not [None for x, start in zip(others, (f, g, h, f, g, h), strict=True) if not -size <= x - start <= size]

@@ -18,15 +18,13 @@ from typing import Any
 import google_crc32c
 import numpy as np
 import psutil
-from zarr.codecs import Crc32cCodec
 
-from polhode.results.durable import PART, settled, written
-from polhode.results.metadata import ForeignError, root_of
-from polhode.results.quiet import quietly
+from polhode.results.durable import settled, written
+from polhode.results.metadata import HIDDEN, LATER, PART, ForeignError, check_parts, root_of
 
 NUMBERS = 2**17  # of a part, all arrays together: a MiB
 CHECKSUM = "checksum"  # of the rest of zarr.json
-HIDDEN = ".polhode"  # the folder of what is not zarr's
+STILL = "still"  # of what does not grow
 
 
 class TornError(Exception):
@@ -36,19 +34,6 @@ class TornError(Exception):
 def rows_for(numbers: int) -> int:
     """Samples of a chunk, by the numbers in one alone: a power of two."""
     return 1 << max(0, min(12, (NUMBERS // max(numbers, 1)).bit_length() - 1))
-
-
-def planted(dataset: Any, path: Path, rows: int = 1) -> None:
-    """A folder with what does not grow, and nothing yet of what does."""
-    encoding = {}
-    for name, v in dataset.variables.items():
-        length = rows if v.dims[:1] == ("t",) else None
-        shape = tuple(max(1, n) for n in v.shape)
-        encoding[name] = {"chunks": shape if length is None else (length, *shape[1:]), "compressors": [Crc32cCodec()]}
-        if not v.ndim:
-            encoding[name].pop("chunks")
-    with quietly():
-        dataset.to_zarr(path, mode="w", zarr_format=3, encoding=encoding, write_empty_chunks=True)
 
 
 class Tree:
@@ -70,6 +55,7 @@ class Tree:
         if part > (free := psutil.virtual_memory().available):
             raise ForeignError(f"its parts are of {part / 2**30:.3g} GiB, and {free / 2**30:.3g} are free")
         self._pending: list[Path] = []
+        self._still: str | None = self.attributes.get(STILL)  # None: what does not grow is another than it was
 
     def _chunk(self, name: str) -> list[int]:
         return self.arrays[name]["chunk_grid"]["configuration"]["chunk_shape"]
@@ -77,6 +63,11 @@ class Tree:
     @property
     def attributes(self) -> dict[str, Any]:
         return {k: v for k, v in self._root["attributes"].items() if k != CHECKSUM}
+
+    @property
+    def checksum(self) -> str:
+        """Of its zarr.json, as that says."""
+        return str(self._root["attributes"].get(CHECKSUM))
 
     @property
     def samples(self) -> int:
@@ -91,14 +82,19 @@ class Tree:
             parts = -(-samples // self.rows) if name in self.growing else 1
             if 0 not in about["shape"][name in self.growing :]:
                 for part in range(parts):
-                    place = self.place(name, part) if about["shape"] else self.path / name / "c"
-                    if not place.is_file():
+                    if not self.place(name, part).is_file():
                         raise TornError(f"part {part} of {name!r} is missing")
         if samples == self.samples and self.attributes.get("chain") != self.chain(samples // self.rows).hex():
             raise TornError("its parts are not those that were written: their checksums differ")
+        if samples and samples == self.samples and self._still not in (None, self.still()):
+            raise TornError("what does not grow in it is not what was written: its checksums differ")
         ended = samples == self.samples and samples % self.rows and self.attributes.get("finished")  # nobody writes
         if ended and self.attributes.get("tail") != self.sums(samples // self.rows).hex():
             raise TornError("its last part is not the one that was written: its checksums differ")
+
+    def look_at_parts(self) -> None:
+        """ForeignError where a file of an array is a link or a pipe."""
+        check_parts(self.path, self._root)
 
     def look_at_root(self) -> None:
         """TornError where zarr.json is not as it was written."""
@@ -117,8 +113,9 @@ class Tree:
         return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
     def place(self, name: str, part: int) -> Path:
-        """The file of a part of an array."""
-        return self.path.joinpath(name, "c", str(part), *["0"] * (len(self.arrays[name]["shape"]) - 1))
+        """The file of a part of an array; what does not grow has one."""
+        inner = len(self.arrays[name]["shape"]) - 1
+        return self.path.joinpath(name, "c", *[str(part)] * (inner >= 0), *["0"] * inner)
 
     def put(self, part: int, values: Mapping[str, np.ndarray]) -> bytes:
         """All numbers of a part, which are not committed yet; as `sums` says."""
@@ -160,9 +157,16 @@ class Tree:
 
     def sums(self, part: int) -> bytes:
         """Of a part, as it stands on the disk, unread: the checksums at the ends of its files."""
+        return self._sums(self.growing, part)
+
+    def still(self) -> str:
+        """As `sums`, of what does not grow."""
+        return self._sums(sorted(self.arrays.keys() - set(self.growing)), 0).hex()
+
+    def _sums(self, names: Collection[str], part: int) -> bytes:
         found = hashlib.sha256()
-        for name in self.growing:
-            if 0 in self.arrays[name]["shape"][1:]:
+        for name in names:
+            if 0 in self.arrays[name]["shape"][name in self.growing :]:
                 continue
             try:
                 with self.place(name, part).open("rb") as file:
@@ -182,7 +186,8 @@ class Tree:
         self._pending = []
         for name in self.growing:
             self.arrays[name]["shape"][0] = samples
-        self._root["attributes"] = dict(sorted(attributes.items()))
+        self._still = self._still or self.still()
+        self._root["attributes"] = dict(sorted({**attributes, STILL: self._still}.items()))
         self._root["attributes"][CHECKSUM] = self._sum()
         root = self.path / "zarr.json"
         written(root, json.dumps(self._root, indent=1).encode())
@@ -204,7 +209,7 @@ class Tree:
                 continue
             shutil.rmtree(self.path / name, ignore_errors=True)
             (folder / name).rename(self.path / name)
-            self.arrays[name] = about
+            self.arrays[name], self._still = about, None
             self._pending += [p for p in (self.path / name).rglob("*") if p.is_file()]
         self._root["consolidated_metadata"]["metadata"] = self.arrays = dict(sorted(self.arrays.items()))
 
@@ -212,19 +217,25 @@ class Tree:
         """Arrays that are no part of it any more."""
         for name in names:
             self.arrays.pop(name, None)
+        self._still = None
 
     def clean(self) -> None:
         """Take away what was written after the last commit."""
         parts = -(-self.samples // self.rows)
-        for each in self.path.iterdir():
-            if each.is_dir() and each.name not in (*self.arrays, HIDDEN):
-                shutil.rmtree(each)
+        for name in LATER:
+            if name not in self.arrays and (self.path / name).is_dir():
+                shutil.rmtree(self.path / name)
         for name in self.growing:
             for place in _listed(self.path / name / "c"):
                 if not place.name.isdecimal() or int(place.name) >= parts:
                     shutil.rmtree(place) if place.is_dir() else place.unlink()
-        for left in self.path.rglob(f"*{PART}"):
-            left.unlink()
+        for left in (self.path / f"zarr.json{PART}", *self._files(f"*{PART}", HIDDEN, *self.arrays)):
+            left.unlink(missing_ok=True)
+
+    def _files(self, pattern: str, *names: str) -> Iterator[Path]:
+        """In folders of these names; nothing else in the folder is ours."""
+        for name in names:
+            yield from (self.path / name).rglob(pattern)
 
 
 def _kind(name: str) -> np.dtype[Any]:

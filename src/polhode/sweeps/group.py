@@ -18,6 +18,7 @@ from polhode.results.dataset import GROWN
 from polhode.results.durable import written
 from polhode.results.metadata import root_of
 from polhode.results.quiet import quietly
+from polhode.results.store import NO_ROOM, SaveError
 from polhode.simulation import Status, StepError
 from polhode.sweeps.members import Source, stacked
 from polhode.sweeps.said import read_outcome
@@ -44,9 +45,21 @@ class Group:
         return read_outcome(self.outcome, self.members)
 
     def run(self) -> list[dict[str, Any]]:
-        """What became of every member. One that fails keeps its samples, and the others go on."""
+        """What became of every member. One that fails keeps its samples, and the others go on. A SaveError where the
+        disk is full: of that no member is to blame."""
         if self.ended is not None:
             return self.ended
+        try:
+            return self._ran()
+        except (OSError, InputError) as error:
+            if not _is_full(error):
+                raise
+            raise SaveError(
+                f"there is no room for the members of the sweep ({error}). What they have written is kept: make room, "
+                "and the same command goes on"
+            ) from error
+
+    def _ran(self) -> list[dict[str, Any]]:
         made = [_made(self.source, swept) for swept in self.swept]
         batch = stacked([m[0] for m in made]) if not any(isinstance(m, str) for m in made) and _alike(made) else None
         if batch is not None:
@@ -82,8 +95,17 @@ def _run(store: Path, problem: Problem, how: dict[str, Any]) -> str:
     try:
         simulate(problem, out=store, resume=True, progress=False, **how)
     except (StepError, InputError) as error:
+        if _is_full(error):
+            raise
         return str(error)
     return ""
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Whether it is the disk, by what an error came from."""
+    while error is not None and not (isinstance(error, OSError) and error.errno in NO_ROOM):
+        error = error.__cause__
+    return error is not None
 
 
 def _is_run(store: Path) -> bool:

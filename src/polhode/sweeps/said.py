@@ -38,12 +38,15 @@ class Outcome(BaseModel):
 
 
 class Kept(BaseModel):
-    """What the sweep is, how many members it has, and which groups they make; those of `again` were run once more."""
+    """What the sweep is, how many members it has, and which groups they make; those of `again` were run once more.
+    `mark`: by which what it gathers is known as its own; `replaces`: a digest of what it was told to replace."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     plan: dict[str, Any]
     count: Annotated[int, Field(ge=1, le=MOST)]
     groups: dict[_Name, list[_Member]]
+    mark: str = ""
+    replaces: str = ""
 
 
 _OUTCOMES = TypeAdapter(list[Outcome])

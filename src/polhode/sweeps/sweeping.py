@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -20,14 +18,15 @@ from polhode.results.durable import written
 from polhode.results.lock import Lock
 from polhode.results.store import check_ending, save
 from polhode.simulation import Progress
+from polhode.sweeps.begun import begun, check_own, planned
 from polhode.sweeps.design import Design, design_of
-from polhode.sweeps.gathering import Sweep, gathered
+from polhode.sweeps.gathering import Sweep
 from polhode.sweeps.group import Group
 from polhode.sweeps.members import Source
-from polhode.sweeps.said import PLAN, read_plan
+from polhode.sweeps.said import PLAN
+from polhode.sweeps.together import gathered
 from polhode.sweeps.workers import cores, run_all
 
-_LARGEST, _EACH = 256, 4  # members of a group; groups for every worker, if there are enough members
 _KEYS = ("design", "members", "seed", "over", "out")
 
 
@@ -86,7 +85,7 @@ def sweep(
         raise InputError(f"a sweep is written to .zarr; got {str(path)!r}")
     _check(source, layout)
     folder = folder_of(path)
-    plan = _planned(source, layout)
+    plan = planned(source, layout)
     if not force and path.exists() and not (folder / PLAN).exists():
         raise InputError(f"{str(path)!r} exists; to replace it: --force, or force=True")
     new = not folder.exists()
@@ -94,7 +93,8 @@ def sweep(
     with Lock(folder / LOCK, f"another process is running the sweep {str(path)!r}; wait for it, or end it"):
         if force:
             _emptied(folder)
-        known = _begun(folder, plan, path, layout.count, workers or cores())
+        known = begun(folder, plan, path, layout.count, workers or cores())
+        check_own(path, known)
         groups = [_group(folder, source, layout, name, which) for name, which in known["groups"].items()]
         try:
             _run(groups, layout.count, scheduler, workers, progress, path.name)
@@ -112,7 +112,8 @@ def sweep(
         dataset = gathered(layout, outcomes, folder)
         if dataset is None:
             raise InputError(f"no member of the sweep could be run; the first: {outcomes[0]['why']}")
-        save(dataset, path)
+        check_own(path, known)
+        save(dataset.assign_attrs(sweep=known["mark"]), path)
     made = Sweep(path, layout, tuple(outcomes))
     if made.ok:
         shutil.rmtree(folder)
@@ -167,48 +168,13 @@ def _check(source: Source, layout: Design) -> None:
     last, _ = source.member(layout.member(layout.count - 1))
     if (problem.kind, problem.system.labels) != (last.kind, last.system.labels):
         raise InputError("members of a sweep must have the same bodies, rows and observables; the last differs")
+    if problem.t0 != last.t0 and "times" not in how:
+        raise InputError(
+            f"members of a sweep have samples at the same times; the first begins at t = {problem.t0:g} s, the last at "
+            f"{last.t0:g}: give times=, or begin them together"
+        )
     if "step" in layout.values and not {"every_seconds", "times"} & set(how):
         raise InputError("with several steps members have samples at the same times: give every_seconds= or times=")
-
-
-def _planned(source: Source, layout: Design) -> dict[str, Any]:
-    """What tells a sweep from another."""
-    how = {key: _plain(value) for key, value in source.how.items() if value is not None}
-    said = source.content if source.content is not None else [f"the function {source.name}", _text(source.make)]
-    return {"of": json.loads(json.dumps(said)), "how": how, "dims": list(layout.dims), "over": layout.values}
-
-
-def _text(make: Any) -> str:
-    """A digest of how a function is written, as far as that can be told."""
-    try:
-        return hashlib.sha256(inspect.getsource(make).encode()).hexdigest()
-    except (OSError, TypeError):
-        return ""
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else [float(x) for x in value]
-
-
-def _begun(folder: Path, plan: dict[str, Any], path: Path, count: int, workers: int) -> dict[str, Any]:
-    """Groups of a sweep that goes on, or of a new one; an InputError if another one is there."""
-    known = read_plan(folder)
-    if known is not None and known["plan"] == json.loads(json.dumps(plan)) and known["count"] == count:
-        return known
-    if known is not None:
-        there, now = known["plan"], json.loads(json.dumps(plan))
-        differs = ", ".join(key for key in now if there.get(key) != now[key])
-        raise InputError(
-            f"{str(folder)!r} holds another sweep (it differs in: {differs}). Give another --out, or --force to begin "
-            "anew"
-        )
-    size = max(1, min(_LARGEST, -(-count // (_EACH * workers))))
-    groups = {
-        f"group-{k}": list(range(first, min(first + size, count))) for k, first in enumerate(range(0, count, size))
-    }
-    known = {"plan": plan, "count": count, "groups": groups}
-    written(folder / PLAN, json.dumps(known).encode())
-    return known
 
 
 def _group(folder: Path, source: Source, layout: Design, name: str, which: list[int]) -> Group:

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from polhode.model.checks import InputError
+from polhode.results.store import SaveError
 from polhode.sweeps.group import Group
 
 _NEEDED = "a sweep runs on Dask, which is not installed here: pip install 'polhode[sweep]'"
@@ -38,6 +39,8 @@ def run_all(
         try:
             for future in distributed.as_completed(list(futures)):
                 group, error = futures[future], future.exception()
+                if isinstance(error, SaveError):
+                    raise error
                 done(group, future.result() if error is None else _given_up(group, error))
         except BaseException:
             client.cancel(list(futures))
