@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from test_multibody_systems import cyclic_disk
 
 import polhode as ph
 from polhode import InputError
@@ -18,9 +19,10 @@ from polhode.multibody.rows import assembly
 from polhode.problems import problem_of
 
 
-def test_every_solver_finds_the_same_motion() -> None:
+@pytest.mark.parametrize("name", ["pendulum", pytest.param("cyclic disk", marks=pytest.mark.long)])
+def test_every_solver_finds_the_same_motion(name: str) -> None:
     """One matrix a step, the whole Jacobian at every iterate, or q⁺ left as it is: they differ in iterations."""
-    system = problem_of("pendulum").problem().system
+    system = cyclic_disk() if name == "cyclic disk" else problem_of(name).problem().system
     solvers: dict[str, Any] = {
         "full": mb.DenseNewton(tolerance=1e-11),
         "chord": mb.Chord(),
