@@ -14,13 +14,13 @@ from polhode.results.condition import Condition
 from polhode.results.gauges import gauged, started
 from polhode.results.glance import nothing_wrong
 from polhode.results.halt import Halt
+from polhode.results.judgement import went
 from polhode.results.look import Look
-from polhode.results.sentinels import ends_well, promises_of
+from polhode.results.sentinels import promises_of, surely_kept
 
 Check = Callable[[Look], Halt | None]
 _AT_A_TIME = 4096  # samples
 _OFTEN = 1.0  # seconds between looks at a run in memory
-WORTH = 0.01  # seconds: a run in memory that took less is looked at by its last samples, which takes nothing
 
 
 def checks_of(run: Any, stop_if: str | None, sentinels: bool, *, thorough: bool = True) -> tuple[Check, ...]:
@@ -86,10 +86,14 @@ class Overseer:
         found = self._judged(run)
         return found if found is not run or self._halt is None else _cut(run, self._halt)  # never without a word
 
+    def _surely(self, run: Any) -> bool:
+        """Whether how far the motion went, which came with the steps, tells that nothing is wrong."""
+        far = went(run)
+        return far is not None and surely_kept(far, self.checks)
+
     def _judged(self, run: Any) -> Any:
         kept = run.trajectory
-        short = kept.seconds < WORTH and ends_well(run)
-        if not len(kept.steps) or (not self._always and (short or run.nothing_wrong)):
+        if not len(kept.steps) or (not self._always and (self._surely(run) or run.nothing_wrong)):
             return run
         gauges: dict[str, np.ndarray] = {}
         follow = self._always or run.kind == "system"  # of one body sentinels ask for the start alone

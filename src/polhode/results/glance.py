@@ -3,8 +3,7 @@
 What is looked for are the promises of sentinels, quantities without a value, and an energy that grew, by the same
 rules as everywhere; only where there is something, it is looked at sample by sample who it is and what. Samples of a
 large batch are looked at in one program and where they are: on a GPU they stay there; on a CPU some members of them
-after the other, on all cores, so that what is made of their samples stays in cache. Those of one body in one pass by
-numpy, some at a time, which takes no longer than to look for what has no value alone.
+after the other, on all cores, so that what is made of their samples stays in cache.
 """
 
 from __future__ import annotations
@@ -25,12 +24,10 @@ from polhode.results.gauges import started
 from polhode.results.judgement import grew
 from polhode.results.look import Look
 from polhode.results.sentinels import promises_of
-from polhode.results.surely import Few
 from polhode.simulation.tiles import workers
 
 # Numbers in all samples, from which on it takes less time than to look at them one by one: each size is compiled.
 _MANY = {"cpu": 2**23, "gpu": 2**16}
-_EACH = 2**14  # samples of one body at a time: what is made of them stays in the cache
 # On a CPU of so many members, and numbers in their samples, some after the other: so many numbers, a power of 2 of
 # members and of samples, so that few sizes are compiled.
 _LARGE, _NUMBERS, _AT_ONCE = 2**12, 2**20, 2**17
@@ -67,15 +64,13 @@ class Seen:
 
 
 def nothing_wrong(run: Any, first: Any = None) -> bool:
-    """False also where it was not looked at, of runs that are small, or of more than one system. `first`: samples
-    from which on it began, if it is not its own first one."""
+    """False also where it was not looked at, of one body, runs that are small, or of more than one system. `first`:
+    samples from which on it began, if it is not its own first one."""
     kept = run.trajectory
     if run.kind != "rotation" or not len(kept.steps) or run.changes or any(event.acted for event in run.events):
         return False
-    if run.renewals or run.halvings:
+    if run.renewals or run.halvings or not (run.members or any(map(on_gpu, jax.tree.leaves(kept.states)))):
         return False
-    if not run.members and first is None and not any(map(on_gpu, jax.tree.leaves(kept.states))):
-        return len(kept.steps) >= _EACH and _nothing_wrong_with_one(run)
     numbers, members = sum(x.size for x in jax.tree.leaves(kept.states)), math.prod(run.members)
     own = run.now.own_numbers() if platform() == "cpu" and members >= _LARGE and numbers >= _NUMBERS else None
     if own is None and numbers < _MANY.get(platform(), 2**16):
@@ -84,31 +79,6 @@ def nothing_wrong(run: Any, first: Any = None) -> bool:
     if own is None:
         return bool(_glance(run.method, run.now, first, kept.states, kept.steps * 1.0, run.t))
     return _nothing_wrong_in_parts(run, own, first, numbers // (members * len(kept.steps)))
-
-
-def _nothing_wrong_with_one(run: Any) -> bool:
-    kept, of = run.trajectory, {name: q.of for name, q in run.quantities.items()}
-    potentials = None if run.quantities["potential"].whole else run["potential"]
-    promises, seen = promises_of(run, thorough=False), []
-    gauges: dict[str, Any] = {}
-    with np.errstate(all="ignore"):
-        for first in range(0, len(kept.steps), _EACH):
-            rows = slice(first, first + _EACH)
-            some = jax.tree.map(lambda x: x[rows], kept.states)  # noqa: B023
-            kinetic = of["kinetic"](run.known, some, None)
-            potential = of["potential"](run.known, some, None) if potentials is None else potentials[rows]
-            energy = kinetic + potential
-            if not gauges:
-                one = jax.tree.map(lambda x: x[:1], some)
-                momentum = of["spatial_momentum"](run.known, one, None)
-                gauges, most = started({"energy": energy, "spatial_momentum": momentum}), kinetic[0]
-            few, steps = Few(some.attitude, some.momentum, energy, gauges), kept.steps[first]
-            if not all(p.surely is not None and p.surely(few, p.most(steps)) for p in promises):
-                return False
-            seen.append((energy.min(), energy.max(), potential.min(), potential.max()))
-    (low, _, least, _), (_, high, _, largest) = np.min(seen, axis=0), np.max(seen, axis=0)
-    start = gauges["energy.start"]
-    return bool(np.isfinite([low, high]).all() and max(high - start, start - low) <= most + (largest - least))
 
 
 def _nothing_wrong_in_parts(run: Any, own: Any, first: Any, numbers: int) -> bool:

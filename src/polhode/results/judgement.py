@@ -12,20 +12,26 @@ from polhode.model.checks import double_precision
 from polhode.results.ended import words
 from polhode.results.sizes import size_of, values_and_parts
 from polhode.simulation import LostMember, Status
-from polhode.simulation.energies import within_what_there_was
+from polhode.simulation.extremes import Extremes, within_what_there_was
 from polhode.simulation.lost import without
 
 SPREAD = 256  # samples
 _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
 
 
+def went(run: Any) -> Extremes | None:
+    """How far all of the motion went, if that came with the steps."""
+    kept = run.trajectory
+    if not run.every or run.changes or kept.renewals or kept.halvings or kept.events:
+        return None
+    return kept.extremes
+
+
 def well(run: Any) -> bool:
     """Whether the steps themselves tell that all energies have a value, and grew by no more than there was to move.
     False says nothing: then it is looked at sample by sample."""
-    kept = run.trajectory
-    if kept.energies is None or not run.every or run.changes or kept.renewals or kept.halvings or kept.events:
-        return False
-    return within_what_there_was(kept.energies)
+    found = went(run)
+    return found is not None and within_what_there_was(found)
 
 
 def up_to_what_has_no_value(run: Any) -> Any:

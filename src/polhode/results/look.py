@@ -29,7 +29,7 @@ class Look:
         """They alone, of one body."""
         run, rows = self.run, self.rows
         attitude, momentum = jax.tree.map(lambda x: x[rows], (run.state.attitude, run.state.momentum))
-        return Few(attitude, momentum, run["energy"][rows], self.gauges, run["spatial_momentum"][rows])
+        return Few(attitude, momentum, run["energy"][rows], run["spatial_momentum"][rows], self.gauges)
 
     def at(self, i: int) -> tuple[int, float]:
         """Where the sample i of these is: steps, and seconds after them."""

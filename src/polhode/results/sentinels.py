@@ -7,7 +7,7 @@ they say it. How much may be round-off grows with the steps: one rounding in eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Any
@@ -20,7 +20,7 @@ from polhode.algebra.library import library_of
 from polhode.model.functions import is_traced
 from polhode.results.halt import Halt
 from polhode.results.look import Look
-from polhode.results.surely import Few, ends_as_it_began, keeps_energy, keeps_length, keeps_momentum, of_length_1
+from polhode.results.surely import Went, keeps_energy, keeps_length, keeps_momentum, of_length_1
 from polhode.rotation.loads import Free, torque_of
 from polhode.rotation.state import State
 from polhode.simulation import Status
@@ -42,7 +42,7 @@ class Promise:
     words: str
     broken: Callable[[Look], Any]
     most: Callable[[np.ndarray], np.ndarray]
-    surely: Callable[[Few, Any], bool] | None = None
+    surely: Callable[[Went, Any], bool] | None = None
 
     def seen(self, look: Look) -> tuple[Any, Any, Any]:
         """Where it is broken, by how much, and how much may be round-off."""
@@ -70,40 +70,38 @@ class Promise:
         return Halt(Status.BROKEN, look.at(i), why)
 
 
-def promises_of(run: Any, *, thorough: bool) -> list[Promise]:
+def promises_of(run: Any, *, thorough: bool) -> Sequence[Promise]:
     """What holds in this run; `thorough`: also what takes a program of its own to look at."""
-    return _of_body(run, thorough) if run.kind == "rotation" else _of_system(run)
+    if run.kind != "rotation":
+        return _of_system(run)
+    now, traits = run.now, run.method.traits
+    free = isinstance(now.load, Free)
+    conserved = (traits.energy, traits.spatial_momentum, traits.momentum_length)
+    return _of_body(free and now.twist_axis is None, thorough and not free and now.load.conservative, *conserved)
 
 
-def ends_well(run: Any) -> bool:
-    """Whether the last samples of a short run bear out what is easily seen, the momentum of one free body. False says
-    to look closer."""
-    if run.method.kind != "rotation" or run.method.traits.spatial_momentum != "exact":
-        return True
-    now, states = run.now, run.trajectory.states
-    if now.twist_axis is not None or not isinstance(now.load, Free) or states.momentum.x.ndim != 1:
-        return True
-    return ends_as_it_began(states, _BODY)
+def surely_kept(went: Went, promises: Iterable[Any]) -> bool:
+    """Whether all of them are, told by how far a motion went. False says to look closer."""
+    return all(p.surely is not None and p.surely(went, p.most(0.0)) for p in promises)
 
 
-def _of_body(run: Any, thorough: bool) -> list[Promise]:
-    traits, now = run.method.traits, run.now
+@lru_cache(maxsize=64)
+def _of_body(free: bool, sloped: bool, energy: str, spatial_momentum: str, momentum_length: str) -> Sequence[Promise]:
+    """Of one that is free and may twist, or has a load whose gradient is looked at, and what the method keeps."""
     unit = "the attitude is a rotation, a quaternion of length 1"
     found = [Promise(unit, _length_of_attitude, _always(_UNIT), of_length_1)]
-    free = isinstance(now.load, Free)
-    if now.twist_axis is None and free:
-        if traits.energy == "exact":
-            words = "it keeps the energy of a free body to round-off"
-            found.append(Promise(words, _energy, _growing(_BODY), keeps_energy))
-        if traits.spatial_momentum == "exact":
-            words = "it keeps the spatial momentum of a free body to round-off"
-            found.append(Promise(words, _momentum, _growing(_BODY), keeps_momentum))
-        elif traits.momentum_length == "exact":
-            words = "it keeps the length of the momentum of a free body"
-            found.append(Promise(words, _length, _growing(_BODY), keeps_length))
-    if thorough and not free and now.load.conservative:
+    if free and energy == "exact":
+        words = "it keeps the energy of a free body to round-off"
+        found.append(Promise(words, _energy, _growing(_BODY), keeps_energy))
+    if free and spatial_momentum == "exact":
+        words = "it keeps the spatial momentum of a free body to round-off"
+        found.append(Promise(words, _momentum, _growing(_BODY), keeps_momentum))
+    elif free and momentum_length == "exact":
+        words = "it keeps the length of the momentum of a free body"
+        found.append(Promise(words, _length, _growing(_BODY), keeps_length))
+    if sloped:
         found.append(Promise("the torque of its load is the gradient of its energy", _gradient, _always(_GRADIENT)))
-    return found
+    return tuple(found)
 
 
 def _of_system(run: Any) -> list[Promise]:
@@ -167,7 +165,7 @@ def _gradient(look: Look) -> Any:
     """Of as many samples always, the first where it is worst: relative to the torque."""
     count = look.rows.stop - look.rows.start
     which = _spread(count)
-    states = State(*jax.tree.map(lambda x: x[which], (look.few.attitude, look.few.momentum)))
+    states = State(*jax.tree.map(lambda x: x[which], (look.few.attitude, look.few.body)))
     off, size = (np.asarray(x) for x in _defects(look.run.now, states, look.run.t[look.rows][which]))
     found = np.zeros((count, *off.shape[1:]))
     np.fmax.at(found, which, off / np.maximum(np.fmax.reduce(size, axis=None), 1e-300))

@@ -13,6 +13,7 @@ from typing import Any
 from polhode._programs import kept_on_disk
 from polhode._signals import Signals
 from polhode.simulation.events import Watch
+from polhode.simulation.extremes import together
 from polhode.simulation.plan import Plan
 from polhode.simulation.progress import Progress
 from polhode.simulation.rungs import Rungs
@@ -81,7 +82,7 @@ def integrate(
         () if watch is None else tuple(watch.happened),
         tuple(walk.lost),
         walk.change,
-        walk.energies if watch is None and plan.at is None else None,
+        together(walk.extremes) if walk.extremes and watch is None and plan.at is None and sink is None else None,
     )
 
 

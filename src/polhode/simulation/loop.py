@@ -64,7 +64,7 @@ class Block:
     report: Report  # of the last step tried; of a lost member, of the step that failed
     samples: Any  # states; the first (steps taken) // stride of them are set
     failed: Any = None  # per member of a batch: in which step of this call it was lost, from 1 on; -1 if it was not
-    energies: Any = None  # along this call, see `energies`
+    extremes: Any = None  # along this call, see `extremes`
 
 
 def run_block_of(method: Any, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:

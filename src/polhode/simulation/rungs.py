@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode.simulation.energies import energies, with_energies
+from polhode.simulation.extremes import extremes, with_extremes
 from polhode.simulation.loop import Block, run_block, run_block_briefly
 from polhode.simulation.on_gpu import program_of_batch
 from polhode.simulation.tiles import capacity_of
@@ -85,8 +85,8 @@ class Rungs:
         block = run_block_briefly if soon else run_block
         if system.kind == "system":
             return block.prepared(method, *self._like, held=1)
-        program = block.prepared(method, *self._like, held=1, then=energies)
-        return lambda *numbers: with_energies(*program(*numbers))
+        program = block.prepared(method, *self._like, held=1, then=extremes)
+        return lambda *numbers: with_extremes(*program(*numbers))
 
     def made(self, done: int) -> Any:
         """The program of now, if it was made; to make it takes a while."""

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from polhode.algebra.library import library_of
-from polhode.simulation.energies import together
+from polhode.simulation.extremes import Extremes, together
 from polhode.simulation.lost import LostMember
 from polhode.simulation.status import Status
 
@@ -54,7 +54,7 @@ class Trajectory:
     events: tuple[Happened, ...] = ()
     lost: tuple[LostMember, ...] = ()  # of a batch
     change: Any = None  # the system with which it goes on, where an event made another
-    energies: Any = field(default=None, repr=False)  # at its samples and maybe between them, see `energies`
+    extremes: Extremes | None = field(default=None, repr=False)  # at its samples and maybe between them, see `extremes`
 
     def cut(self, count: int, status: Status, failure: dict[str, Any]) -> Trajectory:
         """The first so many samples."""
@@ -89,7 +89,7 @@ class Trajectory:
         """This one and what came after it, as one."""
         before, after = (0 if x.end is None else x.end.done for x in (self, more))
         taken = max(after - before, 0)
-        offsets = None
+        offsets, known = None, (self.extremes, more.extremes)
         if self.offsets is not None or more.offsets is not None:
             both = [np.zeros(len(x.steps)) if x.offsets is None else x.offsets for x in (self, more)]
             offsets = np.concatenate(both)
@@ -105,5 +105,5 @@ class Trajectory:
             offsets=offsets,
             events=self.events + more.events,
             lost=self.lost + more.lost,
-            energies=together(self.energies, more.energies),
+            extremes=None if None in known else together([*known]),
         )

@@ -13,8 +13,8 @@ import jax
 import numpy as np
 
 from polhode._signals import Signals
-from polhode.simulation.energies import together
 from polhode.simulation.events import EventError, Turn, Watch
+from polhode.simulation.extremes import together
 from polhode.simulation.loop import Block, Tally
 from polhode.simulation.lost import LostMember, lost_in, without
 from polhode.simulation.plan import Plan
@@ -28,6 +28,7 @@ from polhode.simulation.trajectory import Checkpoint
 
 _BLOCK_SECONDS = 0.1  # between looks at the clock, the progress bar and Ctrl-C
 _SOON, _END = 1e-9, 1e-11  # of a step
+_MANY = 1024  # calls of which is remembered how far each of them went
 
 
 class Walk:
@@ -47,7 +48,7 @@ class Walk:
         self.status, self.tally, self.failure = Status.OK, Tally(0, 0.0, 0, 0), dict[str, Any]()
         self.lost: list[LostMember] = []  # members of a batch
         self.change: Any = None  # the system with which the run goes on, where an action made another
-        self.energies: Any = None  # along it, if steps keep them in mind
+        self.extremes: list[Any] = []  # along it, of calls one after the other, where they keep them in mind
         self.budget, self._shown = 1, 0
         self._due = 0 if plan.at is None else bisect_left(plan.at, (begin.done, begin.offset))
 
@@ -145,7 +146,10 @@ class Walk:
                 state = without(state, between)
         if block.failed is not None:
             self._lose(block)
-        self.energies = block.energies if self.energies is None else together(self.energies, block.energies)
+        if block.extremes is not None:
+            self.extremes.append(block.extremes)
+            if len(self.extremes) == _MANY:
+                self.extremes = [together(self.extremes)]
         whole = taken // stride
         filled = self.saved.take(done, stride, whole, block.samples) if whole else self.saved.count
         # No call between these: a KeyboardInterrupt of the user's making finds all of a block, or nothing.
