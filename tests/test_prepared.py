@@ -16,7 +16,7 @@ from polhode import prepared, running
 from polhode._programs.at_once import AtOnce
 from polhode.algebra import Quaternion
 from polhode.api import simulate
-from polhode.results import checks, judgement
+from polhode.results import judgement
 from polhode.rotation import State
 from polhode.simulation.rungs import Rungs
 
@@ -195,14 +195,11 @@ def test_packed_numbers_keep_their_bits() -> None:
 
 @pytest.mark.parametrize(
     ("load", "method", "step", "most"),
-    [(None, None, 0.01, 290), (GRAVITY, None, 0.01, 330), (GRAVITY, "strang-exact", 0.7, 335)],
+    [(None, None, 0.01, 315), (GRAVITY, None, 0.01, 350), (GRAVITY, "strang-exact", 0.7, 360)],
 )
-def test_a_run_once_more_calls_little_of_python(
-    load: Any, method: str | None, step: float, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_once_more_calls_little_of_python(load: Any, method: str | None, step: float, most: int) -> None:
     """Of Python's functions and of C's. The last one turns the body by more than half a turn in a step, which is looked
     at by other steps, once."""
-    monkeypatch.setattr(checks, "WORTH", np.inf)  # also where the machine is so busy that a run takes a while
 
     def call() -> None:
         simulate(TOP, load, START, method=method, step=step, steps=7, every=7)
@@ -217,16 +214,19 @@ def test_a_run_once_more_calls_little_of_python(
             call()
         finally:
             sys.setprofile(None)
-    assert calls["call"] + calls["c_call"] <= most  # measured: 282, 318 and 327; before, 881, 1304 and 2580
+    assert (
+        calls["call"] + calls["c_call"] <= most
+    )  # measured: 309, 343, 354; once 881, 1304, 2580
 
 
-def test_energies_come_with_the_steps() -> None:
+def test_how_far_it_went_comes_with_the_steps() -> None:
     run = ph.simulate(TOP, GRAVITY, START, step=0.01, steps=7, every=2)
-    energy, potential = run["energy"], run["potential"]
-    found = [run["kinetic"][0], potential[0], energy.max(), -energy.min(), potential.max(), -potential.min()]
-    assert run.trajectory.energies == pytest.approx(found, rel=1e-14)
+    far, energy, potential = run.trajectory.extremes, run["energy"], run["potential"]
+    assert (far.kinetic, far.potential) == pytest.approx((run["kinetic"][0], potential[0]), rel=1e-14)
+    assert far.energy == pytest.approx(abs(energy - energy[0]).max(), abs=1e-14 * energy[0])
+    assert (far.highest, -far.lowest) == pytest.approx((potential.max(), potential.min()), rel=1e-14)
     on = ph.simulate(run, steps=4)
-    assert on.trajectory.energies[4] == pytest.approx(on["potential"].max(), rel=1e-14)
+    assert on.trajectory.extremes.highest == pytest.approx(on["potential"].max(), rel=1e-14)
     assert judgement.well(on)
 
 

@@ -12,14 +12,14 @@ from polhode.model.checks import double_precision
 from polhode.results.ended import words
 from polhode.results.sizes import size_of, values_and_parts
 from polhode.simulation import LostMember, Status
-from polhode.simulation.extremes import Extremes, within_what_there_was
+from polhode.simulation.extremes import Extremes, OfMembers
 from polhode.simulation.lost import without
 
 SPREAD = 256  # samples
 _NOTICED = 0.02  # of the largest kinetic energy, in a run whose steps were hard to solve
 
 
-def went(run: Any) -> Extremes | None:
+def went(run: Any) -> Extremes | OfMembers | None:
     """How far all of the motion went, if that came with the steps."""
     kept = run.trajectory
     if not run.every or run.changes or kept.renewals or kept.halvings or kept.events:
@@ -31,7 +31,7 @@ def well(run: Any) -> bool:
     """Whether the steps themselves tell that all energies have a value, and grew by no more than there was to move.
     False says nothing: then it is looked at sample by sample."""
     found = went(run)
-    return found is not None and within_what_there_was(found)
+    return found is not None and found.within_what_there_was
 
 
 def up_to_what_has_no_value(run: Any) -> Any:

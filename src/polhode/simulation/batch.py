@@ -21,9 +21,9 @@ class Batch(ABC):
         self.shape, self.count = state.shape, math.prod(state.shape)
 
     @abstractmethod
-    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
-        """`count` samples, `stride` steps apart: the state, `Ended` of the members, the largest tally, and samples, in
-        arrays of numpy or of a GPU. Members that are lost are NaN from there on."""
+    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any, Any]:
+        """`count` samples, `stride` steps apart: the state, `Ended` of the members, the largest tally, samples, in
+        arrays of numpy or of a GPU, and `OfMembers` if that is known. Members that are lost are NaN from there on."""
 
     def pace(self, state: Any, done: Any, t0: Any, h: Any) -> float:
         """Seconds of a step from here, as far as that is known before the first call: most that it may be."""
@@ -40,17 +40,17 @@ class Batch(ABC):
     def __call__(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> Block:
         """The last members that are left stay where they were when their step failed, and the call ends there."""
         begun = state
-        state, ended, tally, samples = self.run(begun, done, t0, h, count, stride)
+        state, ended, tally, samples, seen = self.run(begun, done, t0, h, count, stride)
         taken = int(count * stride)
         if self.all_here(ended):  # most: nothing else is looked at, which would have to come from a GPU
-            return Block(state, done + taken, tally, np.asarray(True), Report.explicit(), samples)
+            return Block(state, done + taken, tally, np.asarray(True), Report.explicit(), samples, extremes=seen)
         here, failed, converged, error, iterations = self.packed(ended).reshape(5, *self.shape)
         if not here.any():
             taken = max(int(failed.max()) - 1, 0)
             state = self.run(begun, done, t0, h, np.int64(1), np.int64(taken))[0] if taken else begun
         failed = np.where(failed > 0, failed, -1).astype(int)
         report = Report(converged > 0, iterations.astype(int), error)
-        return Block(state, done + taken, tally, here > 0, report, samples, failed)
+        return Block(state, done + taken, tally, here > 0, report, samples, failed, seen)
 
     def flat(self, x: Any) -> Any:
         """Numbers of each member, members in one axis; of numbers for all the same for each."""

@@ -1,9 +1,9 @@
-"""How far quantities of one body went along its motion: in the samples of a call, by a program of its own that reads
-them where the steps left them, so that nobody looks at each of them after. In that of the steps it would change their
-last bits.
+"""How far quantities of bodies went along their motion, found in the samples of a call where the steps left them, so
+that nobody looks at each of them after.
 
-All samples of so many lie beside each other, so that a processor takes several at a time. A number that is NaN makes
-that NaN which it went to.
+Of one body, samples lie beside each other, so that a processor takes several at a time, by a program of its own: in
+that of the steps it would change their last bits. Of a batch, members do, and each tile is looked at while it is in
+cache, by the one program that moves all batches. A number that is NaN makes that NaN which it went to.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BESIDE = 64  # samples
 
 
 class Extremes(NamedTuple):
-    """Where the motion began, and how far it went from there at most; momenta of a free body alone."""
+    """Where a motion began, and how far it went from there at most; momenta of a free body alone."""
 
     kinetic: float  # J, at the start
     potential: float
@@ -47,53 +47,118 @@ class Extremes(NamedTuple):
     def start_squared(self) -> float:
         return self.x * self.x + self.y * self.y + self.z * self.z
 
+    @property
+    def within_what_there_was(self) -> bool:
+        """Whether all energies are finite, and the energy changed by no more than there was to move."""
+        there = self.kinetic + (self.highest + self.lowest)
+        return math.isfinite(self.energy + there) and self.energy <= there
+
+
+class OfMembers(NamedTuple):
+    """The same of a batch: the most of any member, each relative to where it started, which has this mark."""
+
+    start: object
+    energy: float
+    unit: float
+    momentum: float
+    squared: float
+    beyond: float  # J, how much more the energy changed than there was to move in samples of one call
+
+    @property
+    def start_energy(self) -> float:
+        return 1.0
+
+    @property
+    def start_squared(self) -> float:
+        return 1.0
+
+    @property
+    def within_what_there_was(self) -> bool:
+        return self.beyond <= 0.0
+
 
 @stored
 def extremes(system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any, block: Any) -> Any:
     """Of a call with these numbers that gave this `Block`, from where it began: `Extremes`, as one array."""
     beside = jnp.arange(min(_BESIDE, len(block.samples.momentum.x)))
-    first = jax.tree.map(lambda x: jnp.asarray(x)[None], state)
-    start = _Seen(system, first, (t0 + done * h)[None])
+    potential = jax.vmap(partial(_potential, system))
 
-    def seen(j: Any, most: tuple[Any, ...]) -> tuple[Any, ...]:
+    def seen(t: Any, states: Any) -> _Seen:
+        return _Seen(system, states, None if isinstance(system.load, Free) else potential(t, states.attitude))
+
+    start = seen((t0 + done * h)[None], jax.tree.map(lambda x: jnp.asarray(x)[None], state))
+
+    def more(j: Any, most: tuple[Any, ...]) -> tuple[Any, ...]:
         which = j * len(beside) + beside
         some = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, j * len(beside), len(beside)), block.samples)
-        t = t0 + jnp.minimum(done + (which + 1) * stride, block.done) * h
-        new = _Seen(system, some, t).since(start)
+        new = seen(t0 + jnp.minimum(done + (which + 1) * stride, block.done) * h, some).since(start)
         return tuple(jnp.maximum(a, jnp.where(which < count, b, a)) for a, b in zip(most, new, strict=True))
 
     none = tuple(jnp.broadcast_to(x, beside.shape) for x in start.since(start))
-    found = lax.fori_loop(0, (count + len(beside) - 1) // len(beside), seen, none)
-    return jnp.concatenate([*start.values, jnp.stack([x.max() for x in found])])
+    found = lax.fori_loop(0, (count + len(beside) - 1) // len(beside), more, none)
+    return jnp.concatenate([*start.values, jnp.stack([x.max() for x in start.all_of(found)])])
+
+
+def extremes_of_members(system: Any, t_begun: Any, begun: Any, t: Any, count: Any, samples: Any) -> Any:
+    """`OfMembers`, as one array, of a batch that began like this at that time; sample j is at t(j)."""
+    start = _of_members(system, t_begun, begun)
+
+    def more(j: Any, most: tuple[Any, ...]) -> tuple[Any, ...]:
+        states = jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, j, keepdims=False), samples)
+        return tuple(map(jnp.maximum, most, _of_members(system, t(j), states).since(start)))
+
+    found = lax.fori_loop(0, count, more, start.since(start))
+    return jnp.stack([x.max() for x in start.relative(found)])
 
 
 class _Seen:
-    """Samples side by side."""
+    """States side by side, and their potential energy if they are not free."""
 
-    def __init__(self, system: Any, states: Any, t: Any) -> None:
-        self._states, self._free, zero = states, isinstance(system.load, Free), 0.0 * states.momentum.x
+    def __init__(self, system: Any, states: Any, potential: Any) -> None:
+        self._states, self._free, zero = states, potential is None, 0.0 * states.momentum.x
         self.kinetic, self.potential = states.kinetic(system), zero
         self.squared, self.spatial = zero, (zero, zero, zero)
-        if self._free:
+        if potential is None:
             self.squared, self.spatial = states.momentum.norm2(), tuple(states.attitude.rotate(states.momentum))
         else:
-            self.potential = jax.vmap(partial(_potential, system))(t, states.attitude)
+            self.potential = potential + zero  # of a function of time alone one for all
 
     @property
     def values(self) -> tuple[Any, ...]:
         return self.kinetic, self.potential, *self.spatial
 
     def since(self, start: _Seen) -> tuple[Any, ...]:
+        """How far it is from there, in what there is to follow."""
         w, x, y, z = self._states.attitude
-        change = abs(self.kinetic + self.potential - (start.kinetic + start.potential))
-        off = [abs(a - b) for a, b in zip(self.spatial, start.spatial, strict=True)]
-        momentum = jnp.maximum(jnp.maximum(off[0], off[1]), off[2])
         unit = abs(w * w + x * x + y * y + z * z - 1.0)
-        return change, self.potential, -self.potential, unit, momentum, abs(self.squared - start.squared)
+        if not self._free:
+            change = abs(self.kinetic + self.potential - (start.kinetic + start.potential))
+            return change, unit, self.potential, -self.potential
+        a, b, c = (abs(x - y) for x, y in zip(self.spatial, start.spatial, strict=True))
+        momentum = jnp.maximum(jnp.maximum(a, b), c)
+        return abs(self.kinetic - start.kinetic), unit, momentum, abs(self.squared - start.squared)
+
+    def all_of(self, found: tuple[Any, ...]) -> tuple[Any, ...]:
+        """As the last numbers of `Extremes`, of what these went to."""
+        change, unit, *others = found
+        zero = jnp.zeros_like(unit)
+        return (change, zero, zero, unit, *others) if self._free else (change, *others, unit, zero, zero)
+
+    def relative(self, found: tuple[Any, ...]) -> tuple[Any, ...]:
+        """And as `OfMembers` has it."""
+        change, highest, lowest, unit, momentum, squared = self.all_of(found)
+        to = lambda x, size: jnp.where(x == 0.0, 0.0, x / size)  # noqa: E731
+        energy, size = self.kinetic + self.potential, jnp.sqrt(self.squared)
+        beyond = change - (self.kinetic + (highest + lowest))
+        return to(change, abs(energy)), unit, to(momentum, size), to(squared, self.squared), beyond
 
 
 def _potential(system: Any, t: Any, attitude: Any) -> Any:
     return jnp.asarray(system.potential(t, attitude), dtype=float)
+
+
+def _of_members(system: Any, t: Any, states: Any) -> _Seen:
+    return _Seen(system, states, None if isinstance(system.load, Free) else _potential(system, t, states.attitude))
 
 
 def with_extremes(block: Any, extremes: Any) -> Any:
@@ -102,11 +167,16 @@ def with_extremes(block: Any, extremes: Any) -> Any:
     return block
 
 
-def together(parts: Sequence[Any]) -> Extremes:
-    """Of a motion, from those of its parts, one after the other: no less than they are."""
-    found = np.asarray(parts)
-    if len(found) == 1:
-        return Extremes(*found[0].tolist())
+def together(parts: Sequence[Any]) -> Any:
+    """Of a motion, from those of its parts, one after the other: no less than they are. None where that is not known,
+    as of members of a batch that started again."""
+    first = parts[0]
+    if isinstance(first, OfMembers) or any(x is None for x in parts):
+        again = any(x is None or x.start is not first.start for x in parts)
+        return None if again else OfMembers(first.start, *np.max([x[1:] for x in parts], axis=0).tolist())
+    if len(parts) == 1:
+        return Extremes(*np.asarray(first).tolist())
+    found = np.array(parts)
     start = found[0]
     with np.errstate(over="ignore", invalid="ignore"):
         energy = abs(found[:, 0] + found[:, 1] - (start[0] + start[1])) + found[:, 5]
@@ -114,9 +184,3 @@ def together(parts: Sequence[Any]) -> Extremes:
         squared = (found[:, 2:5] ** 2).sum(axis=1)
         squared = abs(squared - squared[0]) + found[:, 10]
     return Extremes(*start[:5].tolist(), *np.max([energy, *found[:, 6:9].T, spatial, squared], axis=1).tolist())
-
-
-def within_what_there_was(found: Extremes) -> bool:
-    """Whether all energies are finite, and the energy changed by no more than there was to move."""
-    there = found.kinetic + (found.highest + found.lowest)
-    return math.isfinite(found.energy + there) and found.energy <= there

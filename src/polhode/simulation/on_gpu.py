@@ -70,7 +70,7 @@ class OnGpu(Batch):
                 f"{free / 2**30:.3g} GiB free; at most {free // each:,} fit: run it in parts"
             )
 
-    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
+    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any, Any]:
         now, every = [self._split(x) for x in jax.tree.leaves(state)], self.count + self._more
         lying = self._kernel.split(1)
         ended: Any
@@ -86,7 +86,7 @@ class OnGpu(Batch):
         self.tallied = tally
         end = self.shaped([kept[-1] for kept in rows], state)
         ended = ended[:, : self.count] if self._more else ended
-        return end, ended, np.asarray(_most(tally)), self.shaped(_stacked(rows), state, int(count))
+        return end, ended, np.asarray(_most(tally)), self.shaped(_stacked(rows), state, int(count)), None
 
     def all_here(self, ended: Any) -> bool:
         return bool(_all_here(ended))

@@ -10,6 +10,7 @@ import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -20,10 +21,11 @@ from jax import lax
 
 from polhode._programs import platform, stored
 from polhode.simulation.batch import Batch
+from polhode.simulation.extremes import OfMembers, extremes_of_members
 from polhode.simulation.loop import capacity_for, numbers_in, run_members
 
 WIDTH = 64  # members; what a step of them makes stays in the first-level cache
-_ROOM = 3 * 2**15  # numbers
+_ROOM = 5 * 2**14  # numbers
 GROUP = 32  # tiles of a call at most, so that calling takes little of the time
 _OF_GPU = 2**15  # members that take as long as one body does elsewhere, at least
 _TRIED = 4  # steps of some members, to see how long they take
@@ -63,10 +65,11 @@ def slower(state: Any) -> float:
 
 
 def run_tiles_of(
-    method: Any, own: tuple[bool, ...], capacity: int, system: Any, state: Any, done: Any, t0: Any, h: Any, count: Any,
-    stride: Any, tiles: Any,
+    method: Any, own: tuple[bool, ...], capacity: int, system: Any, begun: Any, t_begun: Any, state: Any, done: Any,
+    t0: Any, h: Any, count: Any, stride: Any, tiles: Any,
 ) -> Any:  # fmt: skip
-    """`run_members` of the first so many tiles, which are in front in the state and in the system's `own` numbers."""
+    """`run_members` of the first so many tiles, which are in front in the states and in the system's `own` numbers; and
+    how far they went from where they began."""
     leaves, tree = jax.tree.flatten(system)
 
     def run(k: Any) -> Any:
@@ -75,7 +78,9 @@ def run_tiles_of(
         end, ended, tally, rows = run_members(
             method, mine, jax.tree.map(at, state), done, t0, h, count, stride, capacity
         )
-        return end, ended, tally, rows if capacity > 1 else None  # the only sample is the end
+        t = lambda j: t0 + (done + (j + 1) * stride) * h  # noqa: E731
+        went = extremes_of_members(mine, t_begun, jax.tree.map(at, begun), t, count, rows)
+        return end, ended, tally, rows if capacity > 1 else None, went  # the only sample is the end
 
     def next_one(k: Any, so_far: Any) -> Any:
         put = lambda rows, x: lax.dynamic_update_index_in_dim(rows, x, k, 0)  # noqa: E731
@@ -102,6 +107,15 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@dataclass(frozen=True)
+class _Start:
+    """Where a run began that goes on from call to call: members of each call, and when."""
+
+    parts: list[Any]
+    t: np.float64
+    mark: object = field(default_factory=object)
+
+
 class Tiles(Batch):
     """A batch in tiles. Where it cannot be told which numbers are of each member, it is one tile."""
 
@@ -118,7 +132,7 @@ class Tiles(Batch):
         calls = min(-(-calls // cores()) * cores(), tiles)  # as many for every core
         self._each = -(-tiles // calls) * self._width  # members of a call
         self._starts = range(0, self.count, self._each)
-        self._last: Any = (None, [])
+        self._last: Any = (None, [], None)
         leaves, tree = jax.tree.flatten(system)
         flat = [self.flat(x) if is_own else x for x, is_own in zip(leaves, self._own, strict=True)]
         self._systems = [
@@ -128,36 +142,47 @@ class Tiles(Batch):
             for first in self._starts
         ]
         piece = jax.tree.map(lambda x: self._piece(self.flat(x), 0), state)
-        like = (self._systems[0], piece, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
+        like = (self._systems[0], piece, 0.0, piece, np.int64(0), 0.0, 0.0, np.int64(1), np.int64(1), np.int64(1))
         self._program = run_tiles.prepared(method, self._own, self._capacity, *like)
 
-    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any]:
+    def run(self, state: Any, done: Any, t0: Any, h: Any, count: Any, stride: Any) -> tuple[Any, Any, Any, Any, Any]:
         """`Ended` is one array for every call, in tiles."""
-        parts = self._last[1] if state is self._last[0] else None
+        last, parts, begun = self._last
+        if state is not last:
+            parts, begun = None, None
         flat = state if parts else jax.tree.map(self.flat, state)
+        start = begun or _Start([None] * len(self._starts), np.float64(t0 + done * h))
         wide = [np.shape(x)[len(self.shape) :] for x in jax.tree.leaves(state)]
         ends = self._room_for(1, wide)
         samples = self._room_for(int(count), wide) if self._capacity > 1 else ends
 
-        def call(k: int) -> tuple[Any, Any, Any]:
+        def call(k: int) -> tuple[Any, ...]:
             first = self._starts[k]
             members = min(self._each, self.count - first)
             place, tiles = slice(first, first + members), -(-members // self._width)
             mine = parts[k] if parts else jax.tree.map(lambda x: self._piece(x, first), flat)
-            new = self._program(self._systems[k], mine, done, t0, h, count, stride, np.int64(tiles))
-            end, how, tally, rows = jax.block_until_ready(new)
+            start.parts[k] = mine if begun is None else start.parts[k]
+            numbers = (done, t0, h, count, stride, np.int64(tiles))
+            new = self._program(self._systems[k], start.parts[k], start.t, mine, *numbers)
+            end, how, tally, rows, went = jax.block_until_ready(new)
             for whole, x in zip(ends, jax.tree.leaves(end), strict=True):
                 whole[0, place] = self._joined(x, 0)[:members]
             for whole, x in zip(samples, jax.tree.leaves(rows), strict=False):  # no rows: the only sample is the end
                 whole[:, place] = self._joined(np.asarray(x)[:tiles, : int(count)], 1)[:, :members]
-            return end, np.asarray(how)[:tiles], np.asarray(tally)[:tiles].max(axis=0)
+            return (
+                end,
+                np.asarray(how)[:tiles],
+                np.asarray(tally)[:tiles].max(axis=0),
+                np.asarray(went)[:tiles].max(axis=0),
+            )
 
         calls = range(len(self._starts))
         new = [call(0)] if len(calls) == 1 else list(workers().map(call, calls))
-        end, ended, tally = zip(*new, strict=True)
+        end, ended, tally, most = zip(*new, strict=True)
         whole = self.shaped([x[0] for x in ends], state)
-        self._last = (whole, end)  # cut already, where the run goes on from there
-        return whole, ended, np.max(tally, axis=0), self.shaped(samples, state, int(count))
+        self._last = (whole, end, start)  # cut already, where the run goes on from there
+        seen = OfMembers(start.mark, *np.max(most, axis=0).tolist())
+        return whole, ended, np.max(tally, axis=0), self.shaped(samples, state, int(count)), seen
 
     def pace(self, state: Any, done: Any, t0: Any, h: Any) -> float:
         """From a few steps of some members: a call with all of a large batch takes as long as several steps."""
@@ -167,7 +192,7 @@ class Tiles(Batch):
         some = jax.tree.map(lambda x: self._piece(self.flat(x), 0), state)
         numbers = (done, t0, h, np.int64(1), np.int64(_TRIED), np.int64(self._each // self._width))
         began = time.perf_counter()
-        jax.block_until_ready(self._program(self._systems[0], some, *numbers))
+        jax.block_until_ready(self._program(self._systems[0], some, np.float64(t0), some, *numbers))
         return (time.perf_counter() - began) / _TRIED * calls / cores()
 
     def all_here(self, ended: Any) -> bool:

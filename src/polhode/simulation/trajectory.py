@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from polhode.algebra.library import library_of
-from polhode.simulation.extremes import Extremes, together
+from polhode.simulation.extremes import together
 from polhode.simulation.lost import LostMember
 from polhode.simulation.status import Status
 
@@ -54,7 +54,7 @@ class Trajectory:
     events: tuple[Happened, ...] = ()
     lost: tuple[LostMember, ...] = ()  # of a batch
     change: Any = None  # the system with which it goes on, where an event made another
-    extremes: Extremes | None = field(default=None, repr=False)  # at its samples and maybe between them, see `extremes`
+    extremes: Any = field(default=None, repr=False)  # at its samples and maybe between them, see `extremes`
 
     def cut(self, count: int, status: Status, failure: dict[str, Any]) -> Trajectory:
         """The first so many samples."""
