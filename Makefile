@@ -42,14 +42,15 @@ lint: .venv/installed
 bench: .venv/installed
 	$(BIN)/polhode bench
 
-# Compiled to bytecode on two cores, of which pip uses one; what packages hold of other makes of Python is left as it is.
+# Compiled to bytecode on two cores, of which pip uses one, but for what no test imports; what packages hold of other makes
+# of Python is left as it is.
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "polhode needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12 ..."; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt \
 	  --editable '.[docs,test]'
-	-$(BIN)/python -m compileall -qq -j 2 .venv/lib src
+	-$(BIN)/python -m compileall -qq -j 2 -x '/(tests?|pip|mypyc?|jedi)/' .venv/lib src
 	@touch $@
 
 .venv-lowest/installed: pyproject.toml tests/lowest.py
