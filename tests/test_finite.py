@@ -1,14 +1,17 @@
 """A run whose energies are not finite is not OK, though every step of it was solved."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import polhode as ph
 import polhode.results.parts as results
+from polhode.methods import DMV
 from polhode.model import InputError
 from polhode.problems import problem_of
 from polhode.rotation.formulas import PotentialFormula
@@ -51,6 +54,43 @@ def test_the_sample_at_the_end_is_looked_at_too() -> None:
     with pytest.raises(StepError, match=r"nan at t = 1.5 \(step 150\); the samples up to t = 1 are kept") as e:
         ph.simulate(BODY, LOG, START, step=0.01, steps=150, every=100)
     assert e.value.run.trajectory.steps.tolist() == [0, 100]
+
+
+ENDS = ph.Potential(lambda R, t, end: R[2, 2] + jnp.sqrt(end - t), end=np.nextafter(0.1 + 12 * 0.1, 0))
+AT_ONE = ph.Potential(lambda R: jax.lax.stop_gradient(jnp.arccos(R[2, 2])))
+ASLANT = [[2, 0.5, 0], [0.5, 2.5, 0], [0, 0, 3]]
+
+
+@pytest.mark.parametrize("members", [(), (2,)], ids=["one", "batch"])
+@pytest.mark.parametrize(
+    ("inertia", "load", "attitude", "omega", "how"),
+    [
+        ((1, 2, 2.5), ENDS, (1, 0, 0, 0), (0.3, 0.2, 1), {"steps": 12, "t0": 0.1}),
+        (ASLANT, AT_ONE, (0, np.cos(0.55), np.sin(0.55), 0), (0, 0, 1), {"steps": 3}),
+    ],
+    ids=["a time rounded twice", "axes turned back"],
+)
+def test_what_is_judged_are_the_samples_there_are(
+    inertia: Any, load: Any, attitude: Any, omega: Any, how: Any, members: tuple[int, ...]
+) -> None:
+    """Where steps are taken, both energies have a value at the last sample."""
+    omega = np.broadcast_to(np.array(omega, float), (*members, 3))
+    with pytest.raises(StepError, match="potential energy is nan"):
+        ph.simulate(ph.RigidBody(inertia), load, ph.State.of(attitude=attitude, omega=omega), step=0.1, **how)
+
+
+class Spoilt(DMV):
+    """It begins with nothing that it could go on from."""
+
+    def begin(self, system: Any, state: Any) -> Any:
+        return replace(state, momentum=np.nan * state.momentum)
+
+
+@pytest.mark.parametrize("members", [(), (3,)], ids=["one", "batch"])
+def test_what_a_method_begins_with_is_not_finite(members: tuple[int, ...]) -> None:
+    start = ph.State.of(omega=np.ones((*members, 3)))
+    with pytest.raises(StepError, match="the kinetic energy is nan at t = 0 .*; no sample is before it"):
+        ph.simulate(BODY, None, start, method=Spoilt(), step=0.1, steps=3)
 
 
 def test_only_saved_samples_are_judged_and_in_the_first_blocks_as_in_later_ones() -> None:

@@ -214,9 +214,7 @@ def test_a_run_once_more_calls_little_of_python(load: Any, method: str | None, s
             call()
         finally:
             sys.setprofile(None)
-    assert (
-        calls["call"] + calls["c_call"] <= most
-    )  # measured: 309, 343, 354; once 881, 1304, 2580
+    assert calls["call"] + calls["c_call"] <= most  # measured: 309, 343, 354; once 881, 1304, 2580
 
 
 def test_how_far_it_went_comes_with_the_steps() -> None:

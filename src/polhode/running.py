@@ -27,6 +27,7 @@ from polhode.results.rerun import recipe_of, without_events
 from polhode.results.room import later
 from polhode.results.run import Run
 from polhode.results.sending import Lost
+from polhode.rotation.loads import Load
 from polhode.simulation import Checkpoint, Plan, Progress, Status, Trajectory, integrate
 from polhode.simulation.driver import FIRST_BLOCK
 from polhode.simulation.events import Watch
@@ -160,6 +161,8 @@ def _moved(
     trajectory = integrated(leg, plan, bar, signals, on_sample, watch, size, run.trajectory.last if begun else None)
     if leg.axes is not None:
         trajectory = changed(trajectory, states=_turned(leg.axes, trajectory.states))
+    if trajectory.extremes is not None and not _seen_as_kept(leg):
+        trajectory = changed(trajectory, extremes=None)
     if leg.now is not run.now:
         return after_change(run, trajectory, leg.now)
     if begun:
@@ -225,6 +228,13 @@ def _nothing(state: Any) -> Trajectory:
     """The start alone."""
     states = jax.tree.map(lambda x: x[None], held(state))
     return Trajectory(np.zeros(1, int), states, Status.OK, 0.0, 0.0, 0.0)
+
+
+def _seen_as_kept(leg: Leg) -> bool:
+    """Whether the energy at a sample is that which was seen where the steps are taken, and may have no value in both
+    alone. It is not, by a rounding, at times that were rounded once more, and in other axes."""
+    load = leg.now.load
+    return type(load).energy is Load.energy or (load.conservative and leg.axes is None)
 
 
 def _turned(system: Any, states: Any) -> Any:

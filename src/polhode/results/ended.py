@@ -65,7 +65,8 @@ def _where_not_finite(run: Any, failure: dict[str, Any]) -> str:
     }
     otherwise = "look at the functions of the constraints where the motion comes to"
     why = advice.get(what, "look at its function where the motion comes to" if what.startswith("event") else otherwise)
-    return f"{run.method.name}: {where}; the samples up to t = {run.t[-1]:.6g} are kept. {why[0].upper()}{why[1:]}"
+    kept = f"the samples up to t = {run.t[-1]:.6g} are kept" if len(run.t) else "no sample is before it"
+    return f"{run.method.name}: {where}; {kept}. {why[0].upper()}{why[1:]}"
 
 
 def interrupted_by(run: Any, signum: int, failed: str | None) -> str:

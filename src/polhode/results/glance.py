@@ -24,6 +24,7 @@ from polhode.results.gauges import started
 from polhode.results.judgement import grew
 from polhode.results.look import Look
 from polhode.results.sentinels import promises_of
+from polhode.simulation.extremes import LEAST
 from polhode.simulation.tiles import workers
 
 # Numbers in all samples, from which on it takes less time than to look at them one by one: each size is compiled.
@@ -121,4 +122,6 @@ def _glance(method: Any, system: Any, first: Any, states: Any, steps: Any, t: An
     look = Look(seen, slice(0, len(steps)), {}, started(Seen(method, system, first, steps[:1], t[:1])))
     for promise in promises_of(seen, thorough=False):
         fine &= ~promise.seen(look)[0].any()
-    return fine
+    size = seen["kinetic"].max(axis=0) + jnp.ptp(seen["potential"], axis=0)
+    moves = sum(jnp.abs(x).max(axis=0) for x in states.momentum) > 0.0
+    return fine & ~(moves & (size < LEAST)).any()  # of which XLA makes nothing

@@ -61,13 +61,15 @@ class Promise:
             return None
         i = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
         t, run = float(look.run.t[look.rows][i]), look.run
+        members = np.argwhere(bad[i])[:5].tolist() if bad.ndim > 1 else []
+        where = f"step {steps[i]}{f' (members {members} of the batch)' if members else ''}"
         why = (
-            f"{run.method.name}: {self.words}; at t = {t:.9g}, step {steps[i]}, it is off by {np.nanmax(far[i]):.3g}, "
+            f"{run.method.name}: {self.words}; at t = {t:.9g}, {where}, it is off by {np.nanmax(far[i]):.3g}, "
             f"where at most {most[i]:.1e} is explained. The samples up to there are kept. Something is wrong: with "
             "the method, a load that is not what it claims, or the machine. To go on all the same: sentinels=False, or "
             "--no-sentinels"
         )
-        return Halt(Status.BROKEN, look.at(i), why)
+        return Halt(Status.BROKEN, look.at(i), why, {"why": why, "members": members})
 
 
 def promises_of(run: Any, *, thorough: bool) -> Sequence[Promise]:

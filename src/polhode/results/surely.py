@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from polhode.simulation.extremes import LEAST
+
 
 class Went(Protocol):
     """Numbers, or arrays of one for each member of a batch: see `Extremes`."""
@@ -83,14 +85,14 @@ def of_length_1(went: Went, most: float) -> bool:
 
 def keeps_energy(went: Went, most: float) -> bool:
     """To less than is promised: relative to the energy alone."""
-    return _all(went.energy <= most * went.start_energy)
+    return _all((went.energy <= most * went.start_energy) & (went.start_energy >= LEAST))
 
 
 def keeps_length(went: Went, most: float) -> bool:
-    return _all(went.squared <= most * went.start_squared)
+    return _all((went.squared <= most * went.start_squared) & (went.start_squared >= LEAST))
 
 
 def keeps_momentum(went: Went, most: float) -> bool:
     size = went.start_squared
     root = math.sqrt(size) if isinstance(size, float) else np.sqrt(size)
-    return _all(went.momentum <= 0.5 * most * root)  # of each of three components
+    return _all((went.momentum <= 0.5 * most * root) & (size >= LEAST))  # of each of three components

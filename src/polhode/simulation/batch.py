@@ -45,6 +45,8 @@ class Batch(ABC):
         if self.all_here(ended):  # most: nothing else is looked at, which would have to come from a GPU
             return Block(state, done + taken, tally, np.asarray(True), Report.explicit(), samples, extremes=seen)
         here, failed, converged, error, iterations = self.packed(ended).reshape(5, *self.shape)
+        if not here.any() and not failed.any():  # none was there to take a step
+            failed, converged = np.ones(self.shape), np.ones(self.shape)  # what is not finite is not solved either
         if not here.any():
             taken = max(int(failed.max()) - 1, 0)
             state = self.run(begun, done, t0, h, np.int64(1), np.int64(taken))[0] if taken else begun

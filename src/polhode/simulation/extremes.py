@@ -22,6 +22,9 @@ from polhode._programs import stored
 from polhode.rotation.loads import Free
 
 _BESIDE = 64  # samples
+# J, and (kg m²/s)²: from there on changes by round-off are numbers that XLA does not take for nothing, as it does those
+# below 2e-308. Of less nothing is certain here.
+LEAST = 1e-290
 
 
 class Extremes(NamedTuple):
@@ -51,7 +54,7 @@ class Extremes(NamedTuple):
     def within_what_there_was(self) -> bool:
         """Whether all energies are finite, and the energy changed by no more than there was to move."""
         there = self.kinetic + (self.highest + self.lowest)
-        return math.isfinite(self.energy + there) and self.energy <= there
+        return there >= LEAST and math.isfinite(self.energy + there) and self.energy <= there
 
 
 class OfMembers(NamedTuple):
@@ -145,12 +148,19 @@ class _Seen:
         return (change, zero, zero, unit, *others) if self._free else (change, *others, unit, zero, zero)
 
     def relative(self, found: tuple[Any, ...]) -> tuple[Any, ...]:
-        """And as `OfMembers` has it."""
+        """And as `OfMembers` has it; NaN where there is too little to tell, but of a member that stays at rest."""
         change, highest, lowest, unit, momentum, squared = self.all_of(found)
-        to = lambda x, size: jnp.where(x == 0.0, 0.0, x / size)  # noqa: E731
-        energy, size = self.kinetic + self.potential, jnp.sqrt(self.squared)
-        beyond = change - (self.kinetic + (highest + lowest))
-        return to(change, abs(energy)), unit, to(momentum, size), to(squared, self.squared), beyond
+        there = self.kinetic + (highest + lowest)
+        if not self._free:
+            return self._to(change, there, False), unit, momentum, squared, self._to(change - there, there, False, 1.0)
+        still = (momentum == 0.0) & (sum(map(abs, self.spatial)) == 0.0)
+        energy, squared = (self._to(x, size, still) for x, size in ((change, there), (squared, self.squared)))
+        return energy, unit, self._to(momentum, self.squared, still, jnp.sqrt(self.squared)), squared, energy - 1.0
+
+    @staticmethod
+    def _to(x: Any, size: Any, still: Any, unit: Any = None) -> Any:
+        """x in these units, the size itself if there are none, where it is large enough."""
+        return jnp.where(size >= LEAST, x / (size if unit is None else unit), jnp.where(still, 0.0, jnp.nan))
 
 
 def _potential(system: Any, t: Any, attitude: Any) -> Any:
