@@ -240,8 +240,9 @@ def test_the_whole_jacobian_by_colours() -> None:
         scaled: Any = mb.ThreeFieldSparse()._equations(system, state, 0.0, H).scaled()
         guess = scaled.guess()
         y = guess + 0.01 * np.random.default_rng(2).normal(size=len(guess))
-        values, *places[:] = scaled._entries(y)
-        return y, jax.jacfwd(lambda y: scaled.residual(y)[0])(y), values, scaled.residual(y)[1][1][0]
+        (_, share), moved = jax.linearize(scaled._with_share, y)
+        values, *places[:] = scaled._entries(y, share, moved)
+        return y, jax.jacfwd(lambda y: scaled.residual(y)[0])(y), values, share
 
     y, dense, values, shares = both(system, state)
     at, to, size = places

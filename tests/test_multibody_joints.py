@@ -87,16 +87,18 @@ def skate(view: mb.View) -> Any:
 
 
 def test_users_constraints_are_as_good_as_built_in() -> None:
-    """A sleigh with a user's knife edge and with the built-in one: the same bits but for round-off."""
-    sleigh = mb.Body("blade", 2.0, (0.1, 0.2, 0.3), omega=(0, 0, 1.5), velocity=(1, 0.45, 0))
-    plane = mb.Planar("ground", "blade", at=(0, 0, 0), axis=(0, 0, 1))
-    ends = []
-    for edge in (mb.KnifeEdge("blade", at=(-0.3, 0, 0)), mb.Nonholonomic(skate, "edge")):
-        system = mb.System([sleigh], forces=[mb.Gravity((0, 0, 0))], constraints=[plane, edge])
-        out = ph.simulate(system, step=0.02, steps=500)
-        assert 100 * np.ptp(out.energy) / out.energy[0] < 3e-11  # (60), in %: 3.4e-12
-        assert out.slip.max() < 1e-14  # 5.6e-16
-        ends.append(out.positions[-1])
+    """A sleigh with a user's knife edge beside one with the built-in one: the same bits but for round-off."""
+    start: Any = {"omega": (0, 0, 1.5), "velocity": (1, 0.45, 0)}
+    sleighs = [mb.Body(name, 2.0, (0.1, 0.2, 0.3), **start) for name in ("blade", "built in")]
+    planes = [mb.Planar("ground", body.name, at=(0, 0, 0), axis=(0, 0, 1)) for body in sleighs]
+    edges = [mb.KnifeEdge("built in", at=(-0.3, 0, 0)), mb.Nonholonomic(skate, "edge")]
+    system = mb.System(sleighs, forces=[mb.Gravity((0, 0, 0))], constraints=[*planes, *edges])
+    out = ph.simulate(system, step=0.02, steps=500)
+    energy = np.sum(out.velocities**2, axis=-1) + 0.5 * np.sum([0.1, 0.2, 0.3] * out.omegas**2, axis=-1)
+    assert np.all(100 * np.ptp(energy, axis=0) / energy[0] < 3e-11)  # (60), in %: 3.4e-12
+    np.testing.assert_allclose(out.energy, energy.sum(axis=1), rtol=1e-14)
+    assert out.slip.max() < 1e-14  # 5.6e-16
+    ends = out.positions[-1]
     assert np.abs(ends[0] - ends[1]).max() < 2e-13  # 1.2e-14
 
 
@@ -110,22 +112,41 @@ def test_parameters_change_without_compiling() -> None:
 
 
 def stretch(view: mb.View, k: Any) -> Any:
-    d = view.point("b", (0.2, 0, 0)) - view.point("a", (0, 0.1, 0))
+    d = view.point("d", (0.2, 0, 0)) - view.point("c", (0, 0.1, 0))
     return 0.5 * k * (jnp.sqrt(d @ d) - 0.4) ** 2
 
 
 def test_a_spring_is_its_potential_and_keeps_energy_and_momentum() -> None:
-    bodies = [body("a", 0.0, omega=(1, 2, 0)), body("b", 1.0, omega=(0, -1, 2), velocity=(0, 1, 0))]
+    """Two bodies on a spring, beside two on its potential."""
+    bodies = [
+        body(name, x, **start)
+        for names in ("ab", "cd")
+        for name, x, start in zip(
+            names, (0.0, 1.0), ({"omega": (1, 2, 0)}, {"omega": (0, -1, 2), "velocity": (0, 1, 0)}), strict=True
+        )
+    ]
     spring = mb.Spring("a", "b", 30.0, 0.4, at_a=(0, 0.1, 0), at_b=(0.2, 0, 0))
-    out = []
-    for force in (spring, mb.Potential(stretch, parameters={"k": 30.0})):
-        run = ph.simulate(mb.System(bodies, forces=[force]), step=0.01, steps=1000)
-        linear = np.einsum("n,tni->ti", [b.mass for b in bodies], run.velocities)
-        assert np.abs(linear - linear[0]).max() < 1e-13  # 9.8e-15
-        assert np.abs(run.angular_momentum - run.angular_momentum[0]).max() < 1e-12  # 2.4e-14
-        assert 100 * np.ptp(run.energy) / run.energy[0] < 2e-4  # (60), in %: 9.5e-5
-        out.append(run.positions[-1])
-    assert np.abs(out[0] - out[1]).max() < 1e-12  # 8.1e-14
+    system = mb.System(bodies, forces=[spring, mb.Potential(stretch, parameters={"k": 30.0})])
+    run = ph.simulate(system, step=0.01, steps=1000)
+    masses, moments = np.array([b.mass for b in bodies]), np.array([0.2, 0.3, 0.4])
+    spins = np.einsum("tnij,j,tnj->tni", run.attitude, moments, run.omegas)
+    linear = masses[:, None] * run.velocities
+    angular = spins + np.cross(run.positions, linear)
+    turning = np.sum(moments * run.omegas**2, axis=-1)
+    kinetic = 0.5 * (np.sum(run.velocities * linear, axis=-1) + turning)
+    ends = run.positions + np.einsum("tnij,nj->tni", run.attitude, [(0, 0.1, 0), (0.2, 0, 0)] * 2)
+    total = 0.0
+    for pair in (np.s_[0:2], np.s_[2:4]):
+        for momentum, most in ((linear, 1e-13), (angular, 1e-12)):  # 9.8e-15, 2.4e-14
+            whole = momentum[:, pair].sum(axis=1)
+            assert np.abs(whole - whole[0]).max() < most
+        long = np.linalg.norm(np.diff(ends[:, pair], axis=1)[:, 0], axis=-1)
+        energy = kinetic[:, pair].sum(axis=1) + 15.0 * (long - 0.4) ** 2
+        assert 100 * np.ptp(energy) / energy[0] < 2e-4  # (60), in %: 9.5e-5
+        total = total + energy
+    np.testing.assert_allclose(run.energy, total, rtol=1e-13)
+    np.testing.assert_allclose(run.angular_momentum, angular.sum(axis=1), atol=1e-13)
+    assert np.abs(run.positions[-1, :2] - run.positions[-1, 2:]).max() < 1e-12  # 8.1e-14
 
 
 def test_forces_and_torques_in_either_frame() -> None:

@@ -23,18 +23,18 @@ class Colours:
         self.of = _coloured(pattern)
         self.count = int(self.of.max(initial=-1)) + 1
 
-    def values(self, fn: Callable[[Any], Any], y: Any) -> Any:
-        """The derivatives of fn at y, at `rows` and `columns`."""
-        times = -(-self.count // _SIDE_BY_SIDE)
-        each = -(-self.count // times)
-        seeds = np.zeros((times * each, len(self.of)))
+    def values(self, fn: Callable[[Any, Any], Any], y: Any, c: Any) -> tuple[Any, Any]:
+        """The derivatives of fn(y, c) by y, at `rows` and `columns`; and along all of c at once."""
+        times = -(-(self.count + 1) // _SIDE_BY_SIDE)
+        each = -(-(self.count + 1) // times)
+        seeds = np.zeros((times * each, len(self.of) + len(c)))
         seeds[self.of, np.arange(len(self.of))] = 1.0
+        seeds[self.count, len(self.of) :] = 1.0
 
-        def along(e: Any) -> Any:
-            return jax.jvp(fn, (y,), (e,))[1]
-
-        found = lax.map(jax.vmap(along), jnp.asarray(seeds).reshape(times, each, -1))
-        return found.reshape(times * each, -1)[self.of[self.columns], self.rows]
+        along = jax.linearize(fn, y, c)[1]
+        found = lax.map(jax.vmap(lambda e: along(*jnp.split(e, [len(y)]))), jnp.asarray(seeds).reshape(times, each, -1))
+        found = found.reshape(times * each, -1)
+        return found[self.of[self.columns], self.rows], found[self.count]
 
 
 def _coloured(pattern: sp.csc_array) -> np.ndarray:

@@ -8,6 +8,7 @@ numbers, `share`, are unknowns of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -40,8 +41,8 @@ class SparseScaled(Scaled):
         ε is `cut`, and more while much is left of the equations (Yamashita & Fukushima 2001). Near a position in which
         freedoms rise, branches lie closer to each other than a guess is to any: what tells them apart is decided last,
         from where the momentum has led."""
-        values, at, to, size = self._entries(y)
-        along = jax.linearize(lambda y: self.residual(y)[0], y)[1]
+        (_, share), moved = jax.linearize(self._with_share, y)
+        values, at, to, size = self._entries(y, share, moved)
         n, one = len(y), np.arange(size)
         far = jnp.linalg.norm(left)
         fade = jnp.maximum(cut, _FADE * far / (far + jnp.linalg.norm(y[: 6 * self.size]) + 1e-300))
@@ -53,24 +54,31 @@ class SparseScaled(Scaled):
         def nearly(b: Any) -> Any:
             return solver(numbers, jnp.pad(b, (0, 2 * size - n)))[size : size + n]
 
-        d = nearly(left)
-        d = d + nearly(left - along(d))
-        return d, along(d)
+        def mended(_: Any, s: tuple[Any, Any]) -> tuple[Any, Any]:
+            d = s[0] + nearly(left - s[1])
+            return d, moved(d)[0]
 
-    def _entries(self, y: Any) -> tuple[Any, np.ndarray, np.ndarray, int]:
+        return jax.lax.fori_loop(0, 2, mended, (jnp.zeros_like(left), jnp.zeros_like(left)))
+
+    def _with_share(self, y: Any) -> tuple[Any, Any]:
+        """What is left of the equations, and the share of the momentum of each part."""
+        left, (_, (share, _)) = self.residual(y)
+        return left, share
+
+    def _entries(self, y: Any, share: Any, moved: Callable[[Any], Any]) -> tuple[Any, np.ndarray, np.ndarray, int]:
         """J, with the share of each part as an unknown more, [J', U; -V, 1]: its numbers, their rows and columns, and
-        its size."""
+        its size. `moved`: the derivative of `_with_share` at y, along a direction."""
         e, n, moves = self.equations, len(y), 6 * self.size
         part, m = self._part_of_each(), len(e.parts.bodies)
-        share = self.residual(y)[1][1][0]
         colours = Colours(pattern(e.system, both=e.both))
-        moved, within = np.flatnonzero(part[:moves] >= 0), np.flatnonzero(part >= 0)
-        by_share = jax.jvp(lambda c: self.residual(y, c)[0], (share,), (jnp.ones(m),))[1]
-        (of_share,) = jax.vjp(lambda y: self.residual(y)[1][1][0], y)[1](jnp.ones(m))
+        by_body, within = np.flatnonzero(part[:moves] >= 0), np.flatnonzero(part >= 0)
+        (of_share,) = jax.linear_transpose(lambda d: moved(d)[1], y)(jnp.ones(m))
+        # One direction more: that of all shares, no two of which are read by one equation.
+        found, by_share = colours.values(lambda y, c: self.residual(y, c)[0], y, share)
         border = n + np.arange(m)
         entries = [
-            (colours.values(lambda y: self.residual(y, share)[0], y), colours.rows, colours.columns),
-            (by_share[moved], moved, n + part[moved]),
+            (found, colours.rows, colours.columns),
+            (by_share[by_body], by_body, n + part[by_body]),
             (-of_share[within], n + part[within], within),
             (jnp.ones(m), border, border),
         ]
