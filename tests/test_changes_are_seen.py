@@ -163,7 +163,7 @@ def test_a_load_that_jax_cannot_take_apart_is_said() -> None:
 def test_of_a_users_load(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (10.0, 20.0):
         monkeypatch.setitem(globals(), "g", value)
-        run = ph.simulate(TOP, UsersLoad(2.0), START, method="mk-rk4", step=0.01, steps=3)
+        run = ph.simulate(TOP, UsersLoad(2.0), START, method=EXPLICIT, step=0.01, steps=3)
         assert run.energy[0] == pytest.approx(KINETIC + 2.0 * value * COS)
         assert run.energy[-1] == pytest.approx(run.energy[0], rel=1e-5)
 

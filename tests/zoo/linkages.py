@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from zoo.lagrange import BRIEFLY
 from zoo.mechanism import Mechanism, Pose
 from zoo.scene import Scene
 from zoo.turns import about, rx, ry, rz, vec
@@ -71,7 +72,7 @@ def _closed(lengths: Sequence[float], ground: Any, crank: float) -> tuple[float,
 
 def _rates(closure: Any, q: Sequence[float], first: float) -> tuple[float, ...]:
     """Of all coordinates, from that of the first."""
-    A = np.asarray(jax.jacfwd(closure)(jnp.asarray(q), 0.0))
+    A = np.asarray(jax.jit(jax.jacfwd(closure), compiler_options=BRIEFLY)(jnp.asarray(q), 0.0))
     rest = np.linalg.lstsq(A[:, 1:], -A[:, 0] * first, rcond=None)[0]
     assert np.abs(A[:, 0] * first + A[:, 1:] @ rest).max() < 1e-12
     return (first, *rest.tolist())
@@ -80,9 +81,13 @@ def _rates(closure: Any, q: Sequence[float], first: float) -> tuple[float, ...]:
 def _assembled(closure: Any, q: Sequence[float]) -> tuple[float, ...]:
     """Newton's method for closure = 0 with the first coordinate kept."""
     found = np.asarray(q, dtype=float)
+
+    @partial(jax.jit, compiler_options=BRIEFLY)
+    def there(q: Any) -> tuple[Any, Any]:
+        return closure(q, 0.0), jax.jacfwd(closure)(q, 0.0)
+
     for _ in range(30):
-        value = np.asarray(closure(jnp.asarray(found), 0.0))
-        A = np.asarray(jax.jacfwd(closure)(jnp.asarray(found), 0.0))
+        value, A = (np.asarray(x) for x in there(found))
         found[1:] -= np.linalg.lstsq(A[:, 1:], value, rcond=1e-9)[0]
     assert np.abs(value).max() < 1e-13, value
     return tuple(found.tolist())

@@ -157,7 +157,7 @@ def _cardan(name: str, middle: bool) -> Mechanism:
         return _rates(closure, q(), 8.0)
 
     def build(s: Scene) -> None:
-        there = pose(jnp.asarray(q()), 0.0)
+        there = pose(np.asarray(q()), 0.0)
         names = ["one", "two", "three"] if middle else ["one", "two"]
         s.revolute("ground", "one", (0, 0, 0), (1, 0, 0))
         for i in range(len(angles)):

@@ -1,22 +1,31 @@
-"""Rotations for the coordinates of references, in JAX; nothing of them is polhode's."""
+"""Rotations for the coordinates of references, in JAX, or in numpy of numbers; nothing of them is polhode's."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
+
+
+def library(*values: Any) -> Any:
+    """Of numbers NumPy's functions: of JAX's each would be a program of its own."""
+    return jnp if any(isinstance(x, jax.Array) for x in values) else np
 
 
 def cross_matrix(v: Any) -> Any:
-    zero = jnp.zeros_like(v[0])
-    return jnp.array([[zero, -v[2], v[1]], [v[2], zero, -v[0]], [-v[1], v[0], zero]])
+    x, y, z = v
+    zero = 0.0 * x
+    return library(x, y, z).array([[zero, -z, y], [z, zero, -x], [-y, x, zero]])
 
 
 def about(axis: Any, angle: Any) -> Any:
     """Rodrigues' formula, for a direction of any length."""
-    n = jnp.asarray(axis, dtype=float)
-    K = cross_matrix(n / jnp.sqrt(n @ n))
-    return jnp.eye(3) + jnp.sin(angle) * K + (1.0 - jnp.cos(angle)) * (K @ K)
+    n = library(axis).asarray(axis, dtype=float)
+    K = cross_matrix(n / library(n).sqrt(n @ n))
+    of_angle = library(angle)
+    return np.eye(3) + of_angle.sin(angle) * K + (1.0 - of_angle.cos(angle)) * (K @ K)
 
 
 def rx(angle: Any) -> Any:
@@ -32,4 +41,5 @@ def rz(angle: Any) -> Any:
 
 
 def vec(*components: Any) -> Any:
-    return jnp.stack([jnp.asarray(c, dtype=float) for c in components])
+    found = library(*components)
+    return found.stack([found.asarray(c, dtype=float) for c in components])

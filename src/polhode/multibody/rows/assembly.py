@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from polhode._programs import stored
 from polhode.algebra.arrays import product, skew
 from polhode.multibody.rows.gathering import by_row, by_row_and_body
 from polhode.multibody.rows.group import Gathered, Motion, Pose
@@ -73,6 +74,11 @@ def forces(system: Gathered, q: Pose, u: Motion, t: Any, which: Sequence[bool] |
     return total
 
 
+@stored(briefly=True)
+def _nearing(group: Any, q: Pose, u: Motion) -> tuple[Any, Any]:
+    return jax.jvp(lambda s: group.singular(moved(q, s * u), 0.0), (0.0,), (1.0,))
+
+
 def singularities(system: Gathered, q: Pose, u: Motion) -> list[tuple[str, float, float]]:
     """Each constraint that can lose its meaning, by name: how near it is to that, 0 there and 1 far away, and the
     rate of this."""
@@ -81,6 +87,6 @@ def singularities(system: Gathered, q: Pose, u: Motion) -> list[tuple[str, float
         if g.can_be_singular:
             firsts = [system.row_names[rows[0]] for rows in g.numbers]
             names = [first.rpartition(".")[0] or first for first in firsts]
-            near, rate = jax.jvp(lambda s, g=g: g.singular(moved(q, s * u), 0.0), (0.0,), (1.0,))
+            near, rate = _nearing(g, q, u)
             found += list(zip(names, np.asarray(near).tolist(), np.asarray(rate).tolist(), strict=True))
     return found
