@@ -353,11 +353,11 @@ def test_bad_events_in_files(line: str, words: str, polhode: Any) -> None:
 
 
 def test_formulas_of_observables(polhode: Any) -> None:
-    Path("ride.toml").write_text('problem = "simple-pendulum"\n[[event]]\nwhen = "x - 0.5"\n[run]\nuntil = 2\n')
+    Path("ride.toml").write_text('problem = "pendulum"\n[[event]]\nwhen = "angle - 0.5"\n[run]\nuntil = 2\n')
     code, out, err = polhode("run", "ride.toml")
     assert code == 0, err
-    assert "x - 0.5 at t = " in out
-    Path("ride.toml").write_text('problem = "simple-pendulum"\n[[event]]\nwhen = "R33"\n')
+    assert "angle - 0.5 at t = " in out
+    Path("ride.toml").write_text('problem = "pendulum"\n[[event]]\nwhen = "R33"\n')
     code, _, err = polhode("run", "ride.toml")
     assert code == 2
     assert "R33" in err
