@@ -353,7 +353,7 @@ omega = [0, 0, 20]
 [load]
 potential = "20*R33"
 [run]
-method = ["imidm", "mk-rk4"]
+method = ["rig_neg", "mk-rk4"]
 tolerance = 1e-4
 until = 1.0
 """
@@ -370,7 +370,7 @@ def test_on_the_command_line(polhode: Any, tmp_path: Any) -> None:
     code, out, _ = polhode("run", "top.toml", "--tolerance", "1e-3", "--out", "top.nc")
     assert code == 0
     assert "error at end" in out
-    assert (tmp_path / "top-imidm.nc").exists()
+    assert (tmp_path / "top-rig_neg.nc").exists()
     code, out, _ = polhode("run", "top.toml", "--step", "0.01")
     assert code == 0
     assert "error at end" not in out
