@@ -8,7 +8,9 @@ that it is part of. Changed data is then always seen, and a closure made again c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from itertools import count as counting
@@ -25,6 +27,7 @@ from polhode._programs.settings import has_64_bits, settings
 _DERIVATIVES = 3  # of a function with rules of its own for them: as many as a step takes
 _numbers = counting(1)
 _MANY = 256
+_tracing: ContextVar[int | None] = ContextVar("_tracing", default=None)
 _traces: dict[Any, tuple[Program, tuple[Any, ...]]] = {}
 
 
@@ -38,9 +41,27 @@ def trace_number() -> int:
     return next(_numbers)
 
 
-def anew() -> Any:
-    """A context in which JAX traces everything anew, functions inside of functions too."""
-    return _context(trace_number())
+@contextmanager
+def anew() -> Iterator[int]:
+    """A context in which JAX traces everything anew, functions inside of functions too; its number."""
+    number = trace_number()
+    token = _tracing.set(number)
+    try:
+        with _context(number):
+            yield number
+    finally:
+        _tracing.reset(token)
+
+
+@contextmanager
+def once_in_a_trace() -> Iterator[int]:
+    """The same within another such context, in which nothing changes; else one of its own."""
+    number = _tracing.get()
+    if number is None:
+        with anew() as number:
+            yield number
+    else:
+        yield number
 
 
 class Program:

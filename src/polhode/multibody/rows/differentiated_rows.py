@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from polhode._programs import anew, is_from, same_everywhere, trace_number
+from polhode._programs import is_from, once_in_a_trace, same_everywhere
 from polhode.algebra.computed_once import computed_once
 from polhode.model.pytree import Static, tree
 from polhode.multibody.describe.affine import check_class
@@ -87,8 +87,8 @@ class DifferentiatedRows(Group):
         u = jnp.zeros((len(q[0]), 6)) if u is None else u
         if same_everywhere(self.kind):
             return _of_each(fn, self.bodies, 0, self.kind, q, u, t, more)
-        with anew():
-            return _of_each(fn, self.bodies, trace_number(), self.kind, q, u, t, more)
+        with once_in_a_trace() as number:
+            return _of_each(fn, self.bodies, number, self.kind, q, u, t, more)
 
 
 @computed_once(static_argnums=(0, 1, 2))  # traced once for each fn, however often it is asked for
