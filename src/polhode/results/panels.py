@@ -41,10 +41,24 @@ def written_to(figure: Any, path: str | Path) -> None:
     figure.savefig(path)
 
 
+class _Settling:
+    """A layout of its figure that is done twice the first time: which ticks there are hangs on the size of the axes,
+    and what room they need on which ticks there are, so that the first layout alone clips labels."""
+
+    def __init__(self, execute: Callable[[Any], Any]) -> None:
+        self._execute, self._settled = execute, False
+
+    def __call__(self, figure: Any) -> Any:
+        if not self._settled:
+            self._settled = True
+            self._execute(figure)
+        return self._execute(figure)
+
+
 def settled(figure: Any) -> None:
-    """Lay it out once before it is drawn: which ticks there are hangs on the size of the axes, and what room they need
-    on which ticks there are, so that the first layout alone clips labels."""
-    figure.get_layout_engine().execute(figure)
+    """To be laid out twice when it is drawn first. A figure that nobody looks at is never laid out."""
+    engine = figure.get_layout_engine()
+    engine.execute = _Settling(engine.execute)
 
 
 class drawing_on:  # noqa: N801 (used like a function)
