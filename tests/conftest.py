@@ -1,8 +1,10 @@
 """Every test runs with compiled programs kept on disk, and repeats the same random examples.
 
 Nearly all the time goes into compiling. Steps of systems are taken by the program that a run begins with, which is
-compiled soon rather than well, in a third of the time, unless a test is marked `optimised`; so are steps of batches,
-and what a test calls outside of polhode's own programs. Tests of one file use the same programs, and go to one worker.
+compiled soon rather than well, in a third of the time, unless a test is marked `optimised`; so are steps of one body
+and of batches, `flow`, and what a test calls outside of polhode's own programs. Tests of one file use the same
+programs, and go to one worker. A process that a test starts compiles steps of one body well: where bits are compared
+with its own, and where steps are very many, a test is `optimised`.
 """
 
 import gc
@@ -21,18 +23,24 @@ from xdist.scheduler import LoadScopeScheduling
 
 from polhode import _signals
 from polhode._programs import forget, stored
-from polhode.simulation import rungs, tiles
+from polhode.simulation import flow, loop, rungs, tiles
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["XLA_FLAGS"] += " --xla_backend_optimization_level=0"
 if jax.__version_info__ < (0, 11):  # XLA ends a process at a flag that it does not know, as newer ones do not this one
     os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
+    # What may run at once is found out in a seventh of the time of compiling a system; here one thread runs it.
+    os.environ["XLA_FLAGS"] += " --xla_cpu_enable_concurrency_optimized_scheduler=false"
 settings.register_profile("polhode", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("polhode")
 AS_USERS_HAVE_IT = {(rungs, "_BRIEFLY"): rungs._BRIEFLY, (rungs, "_SMALL"): rungs._SMALL}
 AS_USERS_HAVE_IT[tiles, "run_tiles"] = tiles.run_tiles
+AS_USERS_HAVE_IT[rungs, "run_block"] = stored(loop.run_block_of, static=1)
+AS_USERS_HAVE_IT[flow, "_moved"] = stored(flow._moved_of, static=3)
 rungs._BRIEFLY, rungs._SMALL = 20_000, 1000
 tiles.run_tiles = stored(tiles.run_tiles_of, static=3, briefly=True)
+for program in (loop.run_block, flow._moved):
+    program._options["briefly"] = True
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests are started in the background of a shell
 gc.freeze()  # what is imported stays
 gc.set_threshold(100_000, 20, 100)  # tracing makes many small things, few of them rubbish

@@ -27,7 +27,9 @@ import polhode.resuming
 import polhode.writing
 from polhode.results import growing, tree
 from polhode.results.tree import Tree
+from polhode.simulation import loop
 
+loop.run_block._options["briefly"] = True  # as in all tests, see conftest
 growing.SECONDS = growing._COST = 0
 tree.NUMBERS = 2**11
 tree.settled = lambda paths: None  # the disk is for power cuts

@@ -19,8 +19,12 @@ FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
-# As all tests take the steps of systems: by programs that are compiled soon, and kept on disk for each other.
-SOON = "from polhode.simulation import rungs; rungs._BRIEFLY, rungs._SMALL = 20_000, 1000"
+# As all tests take steps: by programs that are compiled soon, and kept on disk for each other.
+SOON = """
+from polhode.simulation import loop, rungs
+rungs._BRIEFLY, rungs._SMALL = 20_000, 1000
+loop.run_block._options["briefly"] = True
+"""
 PROGRESS = """
 import time
 from polhode.simulation.progress import Progress

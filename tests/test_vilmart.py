@@ -107,6 +107,7 @@ def test_loads_that_a_method_cannot_take_are_refused_before_the_run() -> None:
     assert ph.simulate(body, gravity, start, method="strang-exact", step=0.1, steps=1).ok
 
 
+@pytest.mark.optimised  # many steps
 def test_round_off_of_dmv10_grows_like_a_root() -> None:
     """Over 10⁷ steps; the paper's recomputation takes 10⁸. Measured exponents 0.45 to 0.55."""
     run = round_off_run(10**7)
