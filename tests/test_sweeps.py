@@ -213,7 +213,8 @@ def test_a_sweep_that_was_cut_short_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("here")
-def test_what_is_wrong_is_said_before_anything_runs() -> None:
+def test_what_is_wrong_is_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_WAIT", "0.2s")
     over = {"spin": [1.0, 2.0]}
     cases: list[tuple[str, Any, dict[str, Any]]] = [
         ("did you mean 'heavy-top'", "heavy-tpo", {"out": "x.zarr"}),
@@ -238,6 +239,7 @@ def _make(length: float) -> Any:
 
 
 @pytest.mark.slow
+@pytest.mark.optimised  # as the programs of workers are
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("kills", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_workers_that_are_killed_lose_nothing(kills: int) -> None:

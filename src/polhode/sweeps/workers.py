@@ -13,6 +13,7 @@ from polhode.results.store import SaveError
 from polhode.sweeps.group import Group
 
 _NEEDED = "a sweep runs on Dask, which is not installed here: pip install 'polhode[sweep]'"
+_WAIT = "5s"  # for a scheduler to answer
 _DEATHS = 5  # of workers that ran a group, before it is given up
 
 
@@ -80,7 +81,7 @@ def _client(scheduler: str | None, workers: int | None) -> Iterator[Any]:
                 )
             )
         try:
-            client = stack.enter_context(distributed.Client(address, timeout="5s"))
+            client = stack.enter_context(distributed.Client(address, timeout=_WAIT))
         except (OSError, ValueError) as error:
             raise InputError(
                 f"there is no Dask scheduler at {scheduler!r}: {error}. Start one with `dask scheduler`, or leave it "
