@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 import pytest
 
 import polhode.cli.bench as command
-from polhode.bench import BENCHMARKS, Benchmark, Row, step
+from polhode.bench import BENCHMARKS, Benchmark, Row, batch, bicycle, startup, step
 from polhode.bench.base import cache, python
 
 
+def here(*arguments: str, **_: str) -> str:
+    """What `python` gives, by this process, which is there and has compiled much of it, and may use the same cores
+    again afterwards."""
+    kind, code, *rest = arguments
+    if kind != "-c":
+        return python(*arguments)
+    said, cores = io.StringIO(), os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said):
+        patch.setattr(sys, "argv", [kind, *rest])
+        exec(code, {"__name__": "__main__"})
+    if cores:
+        os.sched_setaffinity(0, cores)
+    return said.getvalue()
+
+
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_benchmark(name: str) -> None:
+def test_benchmark(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is to run in new processes runs here, but for `polhode --help`."""
+    for module in (batch, bicycle, startup, step):
+        monkeypatch.setattr(module, "python", here)
+    check(name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["batch", "bicycle", "option", "startup"])
+def test_benchmark_in_new_processes(name: str) -> None:
+    check(name)
+
+
+def check(name: str) -> None:
     benchmark = BENCHMARKS[name]
     rows = benchmark.measure(**benchmark.tiny)
     assert len({row.what for row in rows}) == len(rows) > 1
@@ -48,8 +79,6 @@ def test_without_a_compiler_the_row_says_so(monkeypatch: pytest.MonkeyPatch, tmp
 
 
 def test_without_exudyn_the_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from polhode.bench import bicycle
-
     monkeypatch.setattr(bicycle, "available", lambda: {"exudyn": None})
     assert bicycle._exudyn(1.0, 0.1, 1) == [Row("Exudyn", "not installed: pip install 'polhode[peers]'")]
 
