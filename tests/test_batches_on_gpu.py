@@ -48,12 +48,18 @@ def problem(weights: Any = 5.0, spins: Any = None) -> ph.Problem:
     return ph.Problem(ph.Rotation(ph.RigidBody((5.0, 5.0, 1.0)), load), start)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where kernels are compiled once."""
+    return tmp_path_factory.mktemp("kernels")
+
+
 RUN: dict[str, Any] = {"method": "imidm", "step": 0.01, "steps": 30, "every": 10}
 
 
-def test_a_run_stays_where_it_is_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_run_stays_where_it_is_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     here = ph.simulate(problem(), **RUN)
-    pretend(monkeypatch, tmp_path)
+    pretend(monkeypatch, folder)
     there = ph.simulate(problem(), **RUN)
     assert all(isinstance(x, jax.Array) for x in jax.tree.leaves(there.trajectory.states))
     assert there.nothing_wrong
@@ -68,24 +74,24 @@ def test_a_run_stays_where_it_is_until_it_is_asked_for(monkeypatch: pytest.Monke
     assert there.dataset.energy.shape == (4, MEMBERS)
 
 
-def test_a_tensor_that_is_not_diagonal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_tensor_that_is_not_diagonal(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """States are in principal axes while steps are taken."""
     body = ph.RigidBody([[3.0, 0.2, 0.1], [0.2, 2.0, 0.3], [0.1, 0.3, 2.5]])
     start = ph.State.of(omega=np.random.default_rng(1).normal(size=(MEMBERS, 3)))
     here = ph.simulate(body, None, start, method="dmv", step=0.01, steps=20, every=10)
-    pretend(monkeypatch, tmp_path)
+    pretend(monkeypatch, folder)
     there = ph.simulate(body, None, start, method="dmv", step=0.01, steps=20, every=10)
     assert there.nothing_wrong
     np.testing.assert_allclose(there.momentum, here.momentum, rtol=0, atol=ROUND_OFF * 10)
 
 
-def test_members_that_are_lost_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_members_that_are_lost_are_named(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     setup = ph.problem("coulomb-wall")
     start = ph.State.of(spatial_momentum=np.array([[0.01, 0, 0], [2, 2, 2], [2, 2.5, 2]]))
     how: dict[str, Any] = {"method": "imidm", "step": 0.5, "steps": 20}
     with pytest.warns(UserWarning, match="of 3 members of the batch were lost"):
         here = ph.simulate(setup.system.body, setup.system.load, start, **how)
-    pretend(monkeypatch, tmp_path)
+    pretend(monkeypatch, folder)
     with pytest.warns(UserWarning, match="of 3 members of the batch were lost"):
         there = ph.simulate(setup.system.body, setup.system.load, start, **how)
     assert [(x.member, x.step) for x in there.lost] == [(x.member, x.step) for x in here.lost]
@@ -120,25 +126,28 @@ def test_a_glance_sees_what_sentinels_see(
         ph.simulate(body, None, start, method="dmv", step=0.01, steps=20, every=10)
 
 
-def test_members_are_split_over_devices(tmp_path: Path) -> None:
+def test_members_are_split_over_devices(monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> None:
     """Over three, though their number is no multiple of that: the same bits as on one."""
-    found = {}
-    for devices in (1, 3):
-        out, folder = tmp_path / f"{devices}.npy", tmp_path / str(devices)
-        folder.mkdir()
-        flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={devices}"
-        environment = os.environ | {"XLA_FLAGS": flags}
-        command = [sys.executable, __file__, str(folder), str(out), str(devices)]
-        subprocess.run(command, env=environment, check=True, timeout=300)
-        found[devices] = np.load(out)
-    np.testing.assert_array_equal(found[1], found[3])
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=3"
+    command = [sys.executable, __file__, str(folder), str(tmp_path / "found.npy"), "3"]
+    subprocess.run(command, env=os.environ | {"XLA_FLAGS": flags}, check=True, timeout=300)
+    pretend(monkeypatch, folder)
+    np.testing.assert_array_equal(moved(1), np.load(tmp_path / "found.npy"))
 
 
-def test_the_benchmark_of_a_gpu_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pretend(monkeypatch, tmp_path)
+def moved(devices: int) -> np.ndarray:
+    assert len(jax.devices()) == devices
+    run = ph.simulate(problem(), **RUN)
+    assert len(jax.tree.leaves(run.trajectory.end.state)[0].devices()) in (1, devices)
+    assert run.nothing_wrong
+    return run["momentum"]
+
+
+def test_the_benchmark_of_a_gpu_runs(monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> None:
+    pretend(monkeypatch, folder)
 
     def made(method: Any, system: Any, own: Any, state: Any) -> Any:
-        return kernels.OnCpu(kernel_source(method, system, own, state), tmp_path)
+        return kernels.OnCpu(kernel_source(method, system, own, state), folder)
 
     how: dict[str, Any] = {"sizes": (4,), "steps": 10, "many": (4, 20), "repeats": 1, "methods": ("dmv", "imidm")}
     monkeypatch.setattr(batch_gpu, "_SECONDS", 1e-4)
@@ -154,9 +163,5 @@ def test_the_benchmark_of_a_gpu_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 if __name__ == "__main__":
     where, to, count = sys.argv[1:]
-    assert len(jax.devices()) == int(count)
     pretend(pytest.MonkeyPatch(), Path(where))
-    run = ph.simulate(problem(), **RUN)
-    assert len(jax.tree.leaves(run.trajectory.end.state)[0].devices()) in (1, int(count))
-    assert run.nothing_wrong
-    np.save(to, run["momentum"])
+    np.save(to, moved(int(count)))
