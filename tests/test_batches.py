@@ -88,13 +88,14 @@ def test_a_member_does_not_see_the_others_nor_where_the_run_was_cut(name: str) -
 
 
 @pytest.mark.optimised
-def test_a_member_that_turns_far_in_a_step_changes_no_bit_of_the_others() -> None:
+@pytest.mark.parametrize("method", [EXPLICIT, pytest.param("trapm", marks=pytest.mark.long)])
+def test_a_member_that_turns_far_in_a_step_changes_no_bit_of_the_others(method: str) -> None:
     """Angles beyond the series of Stumpff's functions take another branch, for all of a tile."""
     omegas = OMEGAS.copy()
     omegas[0] = 0.0, 0.0, 400.0
 
     def run(which: Any) -> ph.Run:
-        return ph.simulate(BODY, None, ph.State.of(omega=omegas[which]), method="trapm", step=0.02, steps=40)
+        return ph.simulate(BODY, None, ph.State.of(omega=omegas[which]), method=method, step=0.02, steps=40)
 
     whole = run(np.arange(7))
     for k in (0, 3):
@@ -214,7 +215,7 @@ def test_equations_that_are_not_solved_in_one_member() -> None:
 
 def test_an_energy_without_a_value_loses_its_member() -> None:
     start = ph.State.of(omega=along(0.1, 2.0, 0.2))
-    more: dict[str, Any] = {"step": 0.01, "every": 10, "method": "swc1"}
+    more: dict[str, Any] = {"step": 0.01, "every": 10, "method": EXPLICIT}
     hard = ph.Potential(lambda R: jnp.where(R[1, 1] > 0.5, 0.0, jnp.nan) + 0.0 * R[0, 0])  # its torque is 0 everywhere
     with pytest.warns(UserWarning, match=r"1 of 3 members.*the potential energy is nan"):
         run = ph.simulate(BODY, hard, start, steps=100, **more)

@@ -103,7 +103,7 @@ def test_names_are_drawn_letter_by_letter() -> None:
 @pytest.fixture(scope="module")
 def swing() -> ph.Run:
     """The pendulum, watched: quantities of several units, one without, and names that are not plain."""
-    return ph.simulate(PROBLEMS["pendulum"].problem().system, step=0.01, steps=40)
+    return ph.simulate(PROBLEMS["pendulum"].problem().system, method="mm-dae", step=0.01, steps=40)
 
 
 def renamed(run: ph.Run, names: tuple[str, ...], units: tuple[str, ...]) -> ph.Plots:
@@ -287,7 +287,7 @@ def test_figures_for_print(width: str, swing: ph.Run, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def two() -> Any:
-    return ph.simulate(ph.problem("heavy-top", spin=[10.0, 20.0]), step=0.01, until=0.1)
+    return ph.simulate(ph.problem("heavy-top", spin=[10.0, 20.0]), method="mk-forward-euler", step=0.01, until=0.1)
 
 
 def test_one_member_of_a_family_is_drawn_as_the_error_says(two: Any) -> None:
@@ -419,7 +419,7 @@ def test_a_folder_is_not_run(polhode: Any) -> None:
 
 def test_a_still_shows_the_bodies_at_a_time(tmp_path: Path) -> None:
     """In colours of the bodies, other ones at another time; for print as wide as a column, and small."""
-    run = ph.simulate(ph.problem("rolling-disk"), step=0.01, until=0.5)
+    run = ph.simulate(ph.problem("rolling-disk"), method="mm-dae", step=0.01, until=0.5)
     figure = run.still(0.2, path=tmp_path / "disk.png")
     assert figure.get_label().endswith("at t = 0.2 s")
     pixels = matplotlib.image.imread(tmp_path / "disk.png")
@@ -435,5 +435,5 @@ def test_a_still_shows_the_bodies_at_a_time(tmp_path: Path) -> None:
     for at in (-0.1, 0.51, "now", True, math.nan):
         with pytest.raises(ph.InputError, match=r"a still is of a time \(s\) from 0 to 0\.5"):
             run.still(at)
-    family = ph.simulate(ph.problem("heavy-top", spin=[30.0, 40.0]), step=0.01, steps=2)
+    family = ph.simulate(ph.problem("heavy-top", spin=[30.0, 40.0]), method="mk-forward-euler", step=0.01, steps=2)
     assert not hasattr(family, "still")
