@@ -238,7 +238,7 @@ def test_with_nothing_to_keep_the_command_line_ends_at_once(handler: str, ends: 
         "    subprocess.run([sys.executable, '-c', f'import os; os.kill({os.getpid()}, 2)'], check=True)\n"
         "    return really(*arguments, **how)\n"
         "rungs.run_block.prepared = prepared\n"
-        "sys.argv = ['polhode', 'run', 'heavy-top', '--until', '0.01', '--json']\n"
+        "sys.argv = ['polhode', 'run', 'heavy-top', '--method', 'mk-rk4', '--until', '0.01', '--json']\n"
         "main()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

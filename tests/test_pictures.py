@@ -25,12 +25,20 @@ from polhode.results.style import house_style
 
 NAMES = ("$x_{$", "_hidden", "a\nb\x00c", "$$", r"\$", "50 % of $5 and $6", "long name " * 30)
 TOP = ph.RigidBody((5, 5, 1))
-GRAVITY = ph.Potential(lambda R: 20 * R[2, 2])
+
+
+def pull(up: float, side: float = 0.0, level: float = 0.0) -> ph.Potential:
+    """Of one program, whatever the numbers."""
+    given = {"up": up, "side": side, "level": level}
+    return ph.Potential(lambda R, up, side, level: up * R[2, 2] + side * R[0, 2] + level, **given)
+
+
+GRAVITY = pull(20.0)
 START = ph.State.of(attitude=ph.exp((0.3, 0, 0)), omega=(0, 0.1, 5))
 LOADS: dict[str, tuple[Any, set[str]]] = {
     "none": (None, {"energy", "kinetic", "spatial_momentum", "vertical_momentum"}),
     "gravity": (GRAVITY, {"energy", "vertical_momentum"}),
-    "sideways": (ph.Potential(lambda R: 20 * R[0, 2]), {"energy"}),
+    "sideways": (pull(0.0, side=20.0), {"energy"}),
     "of time": (ph.Potential(lambda R, t: (20 + t) * R[2, 2]), {"vertical_momentum"}),
     "damping": (GRAVITY + ph.Torque(lambda t, R, omega: -0.1 * omega), set()),
     "level": (ph.Torque(lambda t: (jnp.sin(t), 0.0, 0.0), frame="space"), {"vertical_momentum"}),
@@ -62,7 +70,7 @@ def test_a_body_is_drawn_by_what_its_motion_conserves(name: str) -> None:
 def test_an_energy_that_starts_at_nothing_has_no_relative_change() -> None:
     """T = 12.525 J and U = -12.525 J: relative to their sum, 1.8e-15 J, round-off would look like everything."""
     kinetic = turned(None, steps=1).kinetic[0]
-    run = turned(ph.Potential(lambda R: (R[2, 2] - np.cos(0.3) - 1) * kinetic))
+    run = turned(pull(kinetic, level=-(np.cos(0.3) + 1) * kinetic))
     assert abs(run.energy[0]) < 1e-12
     assert "E − E₀ (J)" in texts(run.plot.energy())
 
