@@ -93,6 +93,7 @@ def test_a_batch_that_was_cut_short_goes_on(cut: int, tmp_path: Path, monkeypatc
     np.testing.assert_array_equal(longer["momentum"], ph.simulate(memory.runs[0], steps=100)["momentum"])
 
 
+@pytest.mark.optimised  # as what that process has written is
 def test_a_process_that_is_killed(tmp_path: Path, polhode: Any) -> None:
     """On the command line, with all cores; `status` knows of it, and the same command goes on."""
     given, how = {"spin": [20.0, 30.0, 40.0]}, {"method": "strang-dmv", "step": 0.001, "until": 20.0, "every": 7}
