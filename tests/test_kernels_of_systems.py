@@ -211,9 +211,9 @@ def test_a_kernel_whose_samples_are_wrong_is_found_out(made: Any, monkeypatch: p
     honest = SystemsOnGpu.run
 
     def lies(self: Any, *args: Any) -> Any:
-        *rest, samples = honest(self, *args)
-        quaternions = samples.state.quaternions
-        return *rest, replace(samples, state=replace(samples.state, quaternions=quaternions.at[-1, 1].multiply(1.001)))
+        *rest, samples, seen = honest(self, *args)
+        turned = samples.state.quaternions.at[-1, 1].multiply(1.001)
+        return *rest, replace(samples, state=replace(samples.state, quaternions=turned)), seen
 
     monkeypatch.setattr(SystemsOnGpu, "run", lies)
     with pytest.warns(UserWarning, match=r"1 of 2 members failed.* member \[1\]: .*quaternions of length 1"):
