@@ -66,7 +66,7 @@ CLAIMS = [
     pytest.param(
         claim,
         id=str(claim),
-        marks=[pytest.mark.long] if method.name in LATER else [],
+        marks=[pytest.mark.long, pytest.mark.optimised] if method.name in LATER else [],
     )
     for method in all_methods("rotation").values()
     for claim in claims(method)

@@ -32,6 +32,7 @@ def test_momenta_by_powers_of_two_give_the_same_bits(method: str) -> None:
 QUICKLY = ("step (s)", "momentum (N m s)", "turns a step")
 
 
+@pytest.mark.optimised  # compiled soon, `exact` is 2.5e-12 off after steps of 30 s
 @pytest.mark.parametrize("trial", [t for t in trials() if t.sweep in QUICKLY], ids=lambda t: f"{t.sweep} {t.value:g}")
 def test_right_or_said(trial: Trial) -> None:
     for method in QUICK:
@@ -56,6 +57,7 @@ def test_steps_that_turn_too_far_are_said() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.optimised
 def test_the_table_is_what_is_measured() -> None:
     measured = table(ALL)
     assert "WRONG" not in measured
