@@ -97,9 +97,9 @@ def test_order_of_the_state_at_an_event_is_that_of_the_method() -> None:
     fine = ph.simulate(BODY, load, START, step=1e-3, until=2.0, method="mk-rk4", events=ph.Event(tip))
     errors = []
     for h in (0.04, 0.02):
-        run = ph.simulate(BODY, load, START, step=h, until=2.0, method="mk-rk4", events=ph.Event(tip))
+        run = ph.simulate(BODY, load, START, step=h, until=2.0, method="imidm", events=ph.Event(tip))
         errors.append(abs(run.events[0].t - fine.events[0].t))
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.3)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)
 
 
 def test_several_in_one_step_in_their_order() -> None:
