@@ -23,6 +23,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from polhode import _signals
 from polhode._programs import forget, stored
+from polhode.prepared import Recent
 from polhode.simulation import flow, loop, rungs, tiles
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -67,10 +68,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByPrograms:
 
 @pytest.fixture(autouse=True)
 def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests with this mark: which program takes which steps is as users have it."""
+    """For tests with this mark: which program takes which steps is as users have it. Runs before it hand on theirs to none
+    in it, nor the other way round."""
     if "optimised" in request.keywords:
         for (module, name), value in AS_USERS_HAVE_IT.items():
             monkeypatch.setattr(module, name, value)
+        for name in ("legs", "grounds"):
+            monkeypatch.setattr(f"polhode.running.{name}", Recent())
 
 
 @pytest.fixture(autouse=True)
