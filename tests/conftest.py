@@ -68,8 +68,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByPrograms:
 
 @pytest.fixture(autouse=True)
 def optimised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests with this mark: which program takes which steps is as users have it. Runs before it hand on theirs to none
-    in it, nor the other way round."""
+    """For tests with this mark: which program takes which steps is as users have it. No run outside of the test hands
+    on its own to one in it, nor the other way round."""
     if "optimised" in request.keywords:
         for (module, name), value in AS_USERS_HAVE_IT.items():
             monkeypatch.setattr(module, name, value)

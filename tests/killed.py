@@ -29,7 +29,6 @@ from polhode.results import growing, tree
 from polhode.results.tree import Tree
 from polhode.simulation import loop
 
-loop.run_block._options["briefly"] = True  # as in all tests, see conftest
 growing.SECONDS = growing._COST = 0
 tree.NUMBERS = 2**11
 tree.settled = lambda paths: None  # the disk is for power cuts
@@ -55,6 +54,7 @@ def live(told: dict[str, Any]) -> None:
 
 def main() -> None:
     told = json.loads(sys.argv[1])
+    loop.run_block._options["briefly"] = told["briefly"]  # how steps of one body are compiled, see conftest
     chance, killed = random.Random(told["seed"]), 0
     while True:
         commits, end = os.pipe()

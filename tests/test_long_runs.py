@@ -26,6 +26,7 @@ from polhode.results.clock import NAME as CLOCK
 from polhode.results.durable import settled
 from polhode.results.store import SaveError
 from polhode.results.tree import Tree
+from polhode.simulation import rungs
 
 STEP, UNTIL = 0.01, 60.0
 
@@ -90,6 +91,7 @@ def test_what_is_written_is_what_a_run_in_memory_has(whole: Path) -> None:
 def killed(path: Path, problem: str, how: dict[str, Any], kills: int, seed: int = 1) -> int:
     """How often a process was killed at work on this run, until it had come to its end."""
     told = {"problem": problem, "how": how, "path": str(path), "kills": kills, "seed": seed}
+    told["briefly"] = rungs.run_block._options["briefly"]  # of the test that asks
     script = Path(__file__).parent / "killed.py"
     env = {**os.environ, "JAX_PLATFORMS": "cpu"}
     done = subprocess.run([sys.executable, script, json.dumps(told)], capture_output=True, text=True, env=env)
