@@ -99,8 +99,7 @@ def killed(path: Path, problem: str, how: dict[str, Any], kills: int, seed: int 
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.long)])
-def test_kills(kills: int, whole: Path, tmp_path: Path) -> None:
+def test_kills(whole: Path, tmp_path: Path, kills: int = 10) -> None:
     """Of processes at work, at random instants; the last bit of every file is that of a run never interrupted."""
     count = 0
     for seed in range(5):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +14,10 @@ from polhode.algebra.library import on_gpu
 from polhode.model.checks import InputError
 from polhode.simulation.loop import capacity_for
 from polhode.simulation.plan import Plan
+from polhode.simulation.tiles import workers
 
 _FEW = 2**17  # numbers in all samples that no machine is too small for
+_MANY = 2**20  # numbers at a time
 
 
 def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
@@ -100,8 +103,11 @@ class Samples:
         return end
 
     def _put(self, rows: list[Any], end: int) -> None:
-        where = slice(self.count, end)
-        for place, new in zip(self._arrays, rows, strict=True):
+        where, pairs = slice(self.count, end), zip(self._arrays, rows, strict=True)
+        if len(rows) > 1 and sum([x.size for x in rows]) > _MANY:  # on all cores: memory that is new takes its time
+            list(workers().map(lambda pair: operator.setitem(pair[0], where, pair[1]), pairs))
+            return
+        for place, new in pairs:
             place[where] = new
 
     def kept(self) -> tuple[np.ndarray, Any, np.ndarray | None]:

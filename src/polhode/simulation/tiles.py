@@ -217,6 +217,6 @@ class Tiles(Batch):
     def _piece(self, x: Any, first: int) -> np.ndarray:
         """Numbers of the members of the call that begins with this one, in tiles; the last one is filled up."""
         mine = x[first : first + self._each]
-        piece = np.zeros((self._room * self._width, *mine.shape[1:]))
-        piece[: len(mine)], piece[len(mine) : self._each] = mine, mine[-1]
+        piece = np.empty((self._room * self._width, *mine.shape[1:]))
+        piece[: len(mine)], piece[len(mine) : self._each], piece[self._each :] = mine, mine[-1], 0.0
         return piece.reshape(self._room, *self._tile, *mine.shape[1:])
