@@ -99,17 +99,17 @@ def killed(path: Path, problem: str, how: dict[str, Any], kills: int, seed: int 
     return int(done.stdout)
 
 
-def test_kills(whole: Path, tmp_path: Path, kills: int = 10) -> None:
+def test_ten_kills(whole: Path, tmp_path: Path) -> None:
     """Of processes at work, at random instants; the last bit of every file is that of a run never interrupted."""
     count = 0
     for seed in range(5):
-        if count >= kills:
+        if count >= 10:
             break
         path = tmp_path / f"{seed}.zarr"
         how = {"method": "dmv", "step": STEP, "until": UNTIL, "every": 7}
-        count += killed(path, "free-body", how, kills - count, seed)
+        count += killed(path, "free-body", how, 10 - count, seed)
         same(path, whole)
-    assert count >= kills
+    assert count >= 10
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 3, 4, 9])
