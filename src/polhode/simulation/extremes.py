@@ -65,7 +65,7 @@ class OfMembers(NamedTuple):
     unit: float
     momentum: float
     squared: float
-    beyond: float  # J, how much more the energy changed than there was to move in samples of one call
+    beyond: float  # how much more the energy changed than there was to move in samples of one call, of the latter
 
     @property
     def start_energy(self) -> float:
