@@ -17,7 +17,7 @@ from polhode.simulation.plan import Plan
 from polhode.simulation.tiles import workers
 
 _FEW = 2**17  # numbers in all samples that no machine is too small for
-_MANY = 2**20  # numbers at a time
+_MANY = 2**20  # numbers of one sample
 
 
 def bytes_needed(plan: Plan, numbers: int, later: int) -> int:
@@ -47,6 +47,7 @@ class Samples:
     """Those so far. The first `count` of the arrays count."""
 
     _between = False  # whether some were between steps
+    _large = False  # of so many numbers that putting one by takes a while
 
     def __init__(self, plan: Plan, state: Any, later: Callable[[], int], before: int = 0) -> None:
         self.plan = plan
@@ -58,6 +59,7 @@ class Samples:
                 f"saving every {plan.every} of {plan.total} steps needs {size / 2**30:.3g} GiB, with the dataset made "
                 f"of them, and this machine has {memory / 2**30:.3g} GiB free; save fewer with a larger `every`"
             )
+        self._large = numbers > _MANY
         self._make_room(room, leaves)
         self.counts, self.offsets, self.count = np.empty(room, int), np.zeros(room), 0
 
@@ -104,7 +106,7 @@ class Samples:
 
     def _put(self, rows: list[Any], end: int) -> None:
         where, pairs = slice(self.count, end), zip(self._arrays, rows, strict=True)
-        if len(rows) > 1 and sum([x.size for x in rows]) > _MANY:  # on all cores: memory that is new takes its time
+        if self._large:  # on all cores: memory that is new takes its time
             list(workers().map(lambda pair: operator.setitem(pair[0], where, pair[1]), pairs))
             return
         for place, new in pairs:
