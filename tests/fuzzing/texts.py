@@ -24,6 +24,9 @@ _FORMULAS = ("20*R33", "sqrt(1 - R33**2)", "-2**2", "max(R11, min(t, 2)) / (1 + 
              "cos(2*pi*t)*R12 - abs(R21)/3", "log(2) + 1e-3*R13*R31", "((R11))", "2**3**2", "")  # fmt: skip
 
 
+_LONG = 10_000  # letters
+
+
 def formula_text(chance: Chance) -> str:
     match chance.below(4):
         case 0:
@@ -32,6 +35,8 @@ def formula_text(chance: Chance) -> str:
             return chance.text(60)
         case 2:
             text = formula_text(chance)
+            if len(text) > _LONG:  # doubled again and again it would be all there is
+                return text
             return chance.pick(("({})", "-{}", "sin({})", "{0}*{0}", "{0}+{0}", "{0}**{0}", "max({0},{0})")).format(
                 text
             )
